@@ -28,7 +28,7 @@ export interface Accounts {
  * length that tokens of large providers have.
  */
 const insertConnections = `
-  insert into connections (organisation_id, id, agent_id, user_id, tool, status, reason, resource, issuer, scopes, sealed_grant,
+  insert into connections (organisation_id, id, agent_id, user_id, tool, status, reason, sent_to, issuer, scopes, sealed_grant,
                            generation, access_expires_at, created_at, connected_at, last_used_at, last_refreshed_at)
   select $1, uuid_at(at), $2, 'user-' || i, $3, case when i % 50 = 7 then 'needs_reauth' else 'active' end,
          case when i % 50 = 7 then 'The provider no longer accepts the consent.' end, $4, $5, '{mail.read,offline_access}', $6, 1,
@@ -79,20 +79,20 @@ export async function storeConnections(
   const agent = await insertAgent(database, name);
   const { organisationId, agentId } = agent;
   const { issuer, tool } = accounts;
-  const { origin: resource } = new URL(tool.url);
+  const { origin: sentTo } = new URL(tool.url);
   const sealFor = (userId: string) =>
     sealGrant(connectionGrants, grantAt(accounts, userId), {
       organisationId,
       agentId,
       userId,
       tool: tool.name,
-      resource,
+      sentTo,
     });
   // Even numbers, whose tokens have not ended.
   const step = Math.max(2, Math.floor(size / openableUsers / 2) * 2);
   const users = Array.from({ length: Math.floor(size / step) }, (_, i) => `user-${(i + 1) * step}`);
   await withClient(database.adminUrl, async (client) => {
-    const shared = [organisationId, agentId, tool.name, resource, issuer, sealFor("user-500000")];
+    const shared = [organisationId, agentId, tool.name, sentTo, issuer, sealFor("user-500000")];
     // They would have to begin as pending.
     await client.query("alter table connections disable trigger connections_initial");
     for (let to = size; to > 0; to -= batch) {

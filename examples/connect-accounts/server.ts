@@ -13,7 +13,9 @@ const origin = process.env.APP_ORIGIN ?? `http://127.0.0.1:${port}`;
 const perch = new Perch();
 
 async function findConnection(user: string): Promise<Connection | undefined> {
-  for await (const connection of perch.connections.list(agent, { user_id: user, tool })) return connection;
+  // Not one for an address that the tool had before, or has in another environment: runs would not use it.
+  const query = { user_id: user, tool, environment: "production" };
+  for await (const connection of perch.connections.list(agent, query)) return connection;
   return undefined;
 }
 

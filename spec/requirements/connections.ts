@@ -26,7 +26,7 @@ export const connections = {
     section,
     silent: "Which states a connection has: not shown.",
     decision:
-      "`pending`, `active`, `needs_reauth` and `revoked`. There is one for each user and tool; a new link for one that is active leaves it working until the new consent is confirmed.",
+      "`pending`, `active`, `needs_reauth` and `revoked`. There is one for each user, tool and address that the tool leads to; a new link for one that is active leaves it working until the new consent is confirmed.",
   },
   "connections.own-user": {
     section,

@@ -73,7 +73,7 @@ describe("perch connections", () => {
       new RegExp(`^CONNECTION .*\n${id} +active +mailbox +ada `),
     );
     const shown = (await desk.perch(["connections", "show", "bot", id])).stdout;
-    for (const part of [`${id}  active`, `tokens for   ${mailbox.url}`, `issued by    ${provider.issuer}`])
+    for (const part of [`${id}  active`, `sent to      ${mailbox.url}`, `issued by    ${provider.issuer}`])
       expect(shown).toContain(part);
     expect((await desk.perch(["connections", "revoke", "bot", id])).stderr).toContain("Give --yes");
     const revoked = await desk.perch(["connections", "revoke", "bot", id, "--yes"]);

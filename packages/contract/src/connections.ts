@@ -27,12 +27,11 @@ export const Connection = z
     agent_id: AgentId,
     user_id: z.string(),
     tool: z.string().describe("Name of the tool in the agent's definition."),
+    sent_to: z
+      .string()
+      .describe("The only address that the tokens are sent to: the URL of an MCP server, the origin of an HTTP tool."),
     status: ConnectionStatus,
     reason: z.string().nullable().describe("Why the user must consent again. null unless `needs_reauth`."),
-    resource: z
-      .string()
-      .nullable()
-      .describe("What the tokens are sent to, and nothing else. null before the first consent."),
     issuer: z.string().nullable().describe("The authorization server. null before the first consent."),
     scopes: z.array(z.string()).describe("What the user has consented to, as the authorization server says."),
     created_at: Timestamp,
@@ -47,18 +46,16 @@ export type Connection = z.infer<typeof Connection>;
 
 const UserId = z.string().min(1).max(256);
 const Tool = z.string().min(1).max(64);
+const Environment = z.string().min(1).max(63);
 
 const CreateConnection = z
   .strictObject({
     user_id: UserId.describe("Your id for the user, as in `context.user_id` of an invoke."),
     tool: Tool.describe("Name of a tool of the agent that has a `connection` for users."),
     return_url: z.string().max(2048).optional().describe("One of the tool's `return_urls`. The default is the first."),
-    environment: z
-      .string()
-      .min(1)
-      .max(63)
-      .optional()
-      .describe("Where the tool's definition is taken from, as for an invoke. The default is `production`."),
+    environment: Environment.optional().describe(
+      "Where the tool's definition is taken from, as for an invoke: its live version, or the draft where nothing is deployed. The default is `production`.",
+    ),
   })
   .meta({ id: "CreateConnection" });
 
@@ -83,6 +80,9 @@ const ConnectionQuery = z.strictObject({
   user_id: UserId.optional(),
   tool: Tool.optional(),
   status: ConnectionStatus.optional(),
+  environment: Environment.optional().describe(
+    "Only those that runs in this environment use, or would after a consent: for the tools, addresses and authorization servers of the live version, or of the draft where nothing is deployed, as for an invoke.",
+  ),
 });
 export type ConnectionQuery = z.output<typeof ConnectionQuery>;
 
@@ -96,7 +96,7 @@ export const connectionOperations = {
     tag,
     summary: "Create connection",
     description:
-      "Gives a link with which one user consents that the agent uses an account of theirs with one tool. There is one connection for each user and tool: if it exists, this gives a new link for it, and it works as before until the new consent is confirmed. The provider sends the browser back to Perch, and Perch sends it to `return_url` with `connection_id` and `code`, or with `error`. Nothing counts before `POST …/confirm`.",
+      "Gives a link with which one user consents that the agent uses an account of theirs with one tool. There is one connection for each user, tool and address that the tool leads to: if it exists, this gives a new link for it, and it works as before until the new consent is confirmed. The provider sends the browser back to Perch, and Perch sends it to `return_url` with `connection_id` and `code`, or with `error`. Nothing counts before `POST …/confirm`.",
     permission: "write",
     params: ofAgent,
     body: CreateConnection,

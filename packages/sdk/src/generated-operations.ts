@@ -538,7 +538,7 @@ export interface Operations {
     };
   };
   /**
-   * Create connection. Gives a link with which one user consents that the agent uses an account of theirs with one tool. There is one connection for each user and tool: if it exists, this gives a new link for it, and it works as before until the new consent is confirmed. The provider sends the browser back to Perch, and Perch sends it to `return_url` with `connection_id` and `code`, or with `error`. Nothing counts before `POST …/confirm`.
+   * Create connection. Gives a link with which one user consents that the agent uses an account of theirs with one tool. There is one connection for each user, tool and address that the tool leads to: if it exists, this gives a new link for it, and it works as before until the new consent is confirmed. The provider sends the browser back to Perch, and Perch sends it to `return_url` with `connection_id` and `code`, or with `error`. Nothing counts before `POST …/confirm`.
    *
    * Needs the permission `write`.
    */
@@ -578,6 +578,8 @@ export interface Operations {
         user_id?: string | undefined;
         tool?: string | undefined;
         status?: ConnectionStatus | undefined;
+        /** Only those that runs in this environment use, or would after a consent: for the tools, addresses and authorization servers of the live version, or of the draft where nothing is deployed, as for an invoke. */
+        environment?: string | undefined;
       } | undefined;
     };
     response: {

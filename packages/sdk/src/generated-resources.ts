@@ -318,7 +318,7 @@ export class ConnectionsMethods {
   }
 
   /**
-   * Create connection. Gives a link with which one user consents that the agent uses an account of theirs with one tool. There is one connection for each user and tool: if it exists, this gives a new link for it, and it works as before until the new consent is confirmed. The provider sends the browser back to Perch, and Perch sends it to `return_url` with `connection_id` and `code`, or with `error`. Nothing counts before `POST …/confirm`.
+   * Create connection. Gives a link with which one user consents that the agent uses an account of theirs with one tool. There is one connection for each user, tool and address that the tool leads to: if it exists, this gives a new link for it, and it works as before until the new consent is confirmed. The provider sends the browser back to Perch, and Perch sends it to `return_url` with `connection_id` and `code`, or with `error`. Nothing counts before `POST …/confirm`.
    *
    * Needs the permission `write`.
    *

@@ -373,11 +373,11 @@ export interface Connection {
   user_id: string;
   /** Name of the tool in the agent's definition. */
   tool: string;
+  /** The only address that the tokens are sent to: the URL of an MCP server, the origin of an HTTP tool. */
+  sent_to: string;
   status: ConnectionStatus;
   /** Why the user must consent again. null unless `needs_reauth`. */
   reason: string | null;
-  /** What the tokens are sent to, and nothing else. null before the first consent. */
-  resource: string | null;
   /** The authorization server. null before the first consent. */
   issuer: string | null;
   /** What the user has consented to, as the authorization server says. */
@@ -404,11 +404,11 @@ export interface ConnectionWithLink {
   user_id: string;
   /** Name of the tool in the agent's definition. */
   tool: string;
+  /** The only address that the tokens are sent to: the URL of an MCP server, the origin of an HTTP tool. */
+  sent_to: string;
   status: ConnectionStatus;
   /** Why the user must consent again. null unless `needs_reauth`. */
   reason: string | null;
-  /** What the tokens are sent to, and nothing else. null before the first consent. */
-  resource: string | null;
   /** The authorization server. null before the first consent. */
   issuer: string | null;
   /** What the user has consented to, as the authorization server says. */
@@ -481,7 +481,7 @@ export interface CreateConnection {
   tool: string;
   /** One of the tool's `return_urls`. The default is the first. */
   return_url?: string | undefined;
-  /** Where the tool's definition is taken from, as for an invoke. The default is `production`. */
+  /** Where the tool's definition is taken from, as for an invoke: its live version, or the draft where nothing is deployed. The default is `production`. */
   environment?: string | undefined;
 }
 

@@ -7,15 +7,16 @@ create table connections (
   user_id text not null,
   -- Its name in the agent's definition.
   tool text not null,
+  -- What alone the tokens are sent to. A definition that leads elsewhere needs another connection.
+  sent_to text not null,
   status text not null default 'pending' check (status in ('pending', 'active', 'needs_reauth', 'revoked')),
   -- Why the user must consent again, in words.
   reason text,
-  -- What the tokens are sent to, who issued them, and for what. Null before the first consent.
-  resource text,
+  -- Who issued the tokens. Null before the first consent.
   issuer text,
   scopes text[] not null default '{}',
   -- Tokens, and the client and the endpoints that they came from. AES-256-GCM under a data key. Bound to organisation, agent, user,
-  -- tool and resource: they do not open elsewhere.
+  -- tool and `sent_to`: they do not open elsewhere.
   sealed_grant bytea,
   -- Of the code that was confirmed last, so that confirming again gives the same answer.
   confirmed_digest bytea check (length(confirmed_digest) = 32),
@@ -34,13 +35,14 @@ create table connections (
   -- While it is pending, the grant is kept, so that the provider can be asked again.
   revoked_at_provider text check (revoked_at_provider in ('pending', 'done', 'not_offered', 'failed')),
   primary key (organisation_id, id),
-  unique (organisation_id, agent_id, user_id, tool),
-  check (status <> 'active' or (sealed_grant is not null and resource is not null and issuer is not null)),
+  check (status <> 'active' or (sealed_grant is not null and issuer is not null)),
   check ((status = 'revoked') = (revoked_at is not null))
 );
+-- By a digest, because an address can be longer than an index takes.
+create unique index connections_identity on connections (organisation_id, agent_id, user_id, tool, md5(sent_to));
 create index connections_by_agent on connections (organisation_id, agent_id, id);
 create index connections_by_user on connections (organisation_id, user_id, id);
--- What housekeeping looks for. Connections that are active or need a new consent are in neither.
+-- What housekeeping looks for. Connections that are active or need a new consent are in none of these.
 create index connections_to_revoke on connections (revoked_at, organisation_id, id) where revoked_at_provider = 'pending';
 create index connections_revoked on connections (revoked_at) where status = 'revoked';
 create index connections_pending on connections (linked_at) where status = 'pending';

@@ -49,18 +49,23 @@ const list = command({
     user: { type: "string", value: "ID", help: "Only those of this user." },
     tool: { type: "string", value: "NAME", help: "Only those of this tool." },
     status: { type: "string", choices: statuses, help: "Only those with this status." },
+    environment: { type: "string", value: "NAME", help: "Only those that runs in this environment use." },
   },
   examples: ["perch connections list support --status needs_reauth"],
-  run: async ({ perch, terminal, show, signal, time }, { agent }, { limit, cursor, user, tool, status }) => {
+  run: async (
+    { perch, terminal, show, signal, time },
+    { agent },
+    { limit, cursor, user, tool, status, environment },
+  ) => {
     const page: CursorPage = pageOfAllAgents("connections list", omitUndefined({ limit, cursor }));
-    const query = { ...page, ...omitUndefined({ user_id: user, tool, status }) };
+    const query = { ...page, ...omitUndefined({ user_id: user, tool, status, environment }) };
     const found = await perch().connections.list(agent, query, { signal });
     const { next_cursor } = found.pagination;
     show(found, () => {
       if (found.data.length === 0 && next_cursor === null)
         return printEmpty(terminal, {
           what: "connections",
-          narrowedBy: [cursor, user, tool, status],
+          narrowedBy: [cursor, user, tool, status, environment],
           next: `Get a link for a user with \`${perchCommand(`connections create ${agent} TOOL USER`)}\`.`,
         });
       const rows = found.data.map((one) => [
@@ -73,7 +78,8 @@ const list = command({
       ]);
       const titles = ["connection", "status", "tool", "user", "connected", "last used"];
       printTable(terminal, titles, rows, { cut: ["user"] });
-      const options = { "--user": user, "--tool": tool, "--status": status, "--limit": limit };
+      const narrowed = { "--user": user, "--tool": tool, "--status": status, "--environment": environment };
+      const options = { ...narrowed, "--limit": limit };
       printNextPage(terminal, next_cursor, commandLine(`connections list ${agent}`, options));
     });
   },
@@ -87,7 +93,7 @@ const providerWords: Readonly<Record<NonNullable<Connection["revoked_at_provider
 };
 
 function printConnection({ terminal, time }: Pick<Session, "terminal" | "time">, connection: Connection): void {
-  const { id, status, reason, tool, user_id, resource, issuer, scopes, revoked_at_provider: provider } = connection;
+  const { id, status, reason, tool, user_id, sent_to, issuer, scopes, revoked_at_provider: provider } = connection;
   terminal.line(`${terminal.style("bold", id)}  ${coloured(terminal, status)}`);
   const row = (name: string, text: string | null) => {
     if (text !== null) terminal.line(`  ${name.padEnd(12)} ${terminal.safe(text)}`);
@@ -96,7 +102,7 @@ function printConnection({ terminal, time }: Pick<Session, "terminal" | "time">,
   row("why", reason);
   row("tool", tool);
   row("user", user_id);
-  row("tokens for", resource);
+  row("sent to", sent_to);
   row("issued by", issuer);
   row("scopes", scopes.length > 0 ? scopes.join(" ") : null);
   timeRow("created", connection.created_at);

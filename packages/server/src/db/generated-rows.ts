@@ -167,11 +167,11 @@ export interface Connections {
   organisation_id: string;
   reason: string | null;
   refresh_claimed_until: Timestamp | null;
-  resource: string | null;
   revoked_at: Timestamp | null;
   revoked_at_provider: string | null;
   scopes: Generated<string[]>;
   sealed_grant: Buffer | null;
+  sent_to: string;
   status: Generated<string>;
   tool: string;
   user_id: string;

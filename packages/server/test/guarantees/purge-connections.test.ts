@@ -264,8 +264,8 @@ describe("providers that were not told of a revocation", () => {
     test("do not hold up agents of others, however many connections one has", async () => {
       const organisation = await createOrganisation();
       await testbed.query(
-        `insert into connections (organisation_id, id, agent_id, user_id, tool)
-           select $1, gen_random_uuid(), $2, 'u' || i, 'book' from generate_series(1, 2600) i`,
+        `insert into connections (organisation_id, id, agent_id, user_id, tool, sent_to)
+           select $1, gen_random_uuid(), $2, 'u' || i, 'book', 'https://tools.example' from generate_series(1, 2600) i`,
         [uuidOf("organisation", organisation.id), organisation.agentId],
       );
       ok(await organisation.call("DELETE /v1/agents/{agent_id}", { params: { agent_id: "bot" } }));
@@ -284,7 +284,7 @@ test("connections in use are not read: what is due is found by indexes, whatever
   const own = uuidOf("organisation", id);
   const stored = 30_000;
   await testbed.query(
-    `insert into connections (organisation_id, id, agent_id, user_id, tool, status, resource, issuer, sealed_grant, access_expires_at)
+    `insert into connections (organisation_id, id, agent_id, user_id, tool, status, sent_to, issuer, sealed_grant, access_expires_at)
        select $1, gen_random_uuid(), $2, 'idle-' || i, 'book', case when i % 5 = 0 then 'needs_reauth' else 'active' end,
               'https://tools.example', 'https://login.example', '', now() - interval '1 hour' from generate_series(1, ${stored}) i`,
     [own, agentId],

@@ -144,14 +144,14 @@ describe("attack 53: a row that is changed in the database, by somebody without 
   test.each([
     ["user", "user_id = 'mallory'"],
     ["tool", "tool = 'calendar'"],
-    ["resource", "resource = $2"],
+    ["address", "sent_to = $2"],
   ])("another %s in the row of a victim", async (column, change) => {
     const { perch, organisation, mail, provider } = testbed();
     const { id } = await connect(perch, organisation, { user_id: "victor" });
     const before = evil.calls.length;
-    const values = [parsePublicId("connection", id), ...(column === "resource" ? [new URL(evil.url).origin] : [])];
+    const values = [parsePublicId("connection", id), ...(column === "address" ? [new URL(evil.url).origin] : [])];
     await asAdmin(`update connections set ${change} where id = $1`, values);
-    if (column === "resource") await setTools(connectedTool(`${evil.url}/api`, provider.issuer));
+    if (column === "address") await setTools(connectedTool(`${evil.url}/api`, provider.issuer));
     if (column === "tool") await setTools({ ...connectedTool(mail.url, provider.issuer), name: "calendar" });
     const call = {
       tool: column === "tool" ? "calendar" : "mail",

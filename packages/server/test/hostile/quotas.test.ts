@@ -82,8 +82,8 @@ const cases: readonly QuotaCase[] = [
     quota: "connections",
     message:
       "This organisation has 1,000 connections of users, those that were revoked in the last 30 days included, as many as its tier (free) allows. Delete agents or erase users that are gone, or ask for a larger tier.",
-    fill: `insert into connections (organisation_id, id, agent_id, user_id, tool)
-      select organisation_id, gen_random_uuid(), agent_id, 'filled-' || i, 'mail' from ${labelled}, generate_series(1, $2) i`,
+    fill: `insert into connections (organisation_id, id, agent_id, user_id, tool, sent_to)
+      select organisation_id, gen_random_uuid(), agent_id, 'filled-' || i, 'mail', 'https://tools.example' from ${labelled}, generate_series(1, $2) i`,
     prepare: addConnectedTool,
     create: ({ call }, i) =>
       call("POST /v1/agents/{agent_id}/connections", { params: bot, body: { user_id: `new-${i}`, tool: "mail" } }),

@@ -46,24 +46,23 @@ export async function insertConnection(
   const organisationId = parsePublicId("organisation", organisation.id) ?? "";
   const agentId = parsePublicId("agent", found.id) ?? "";
   const id = newUuid();
-  const resource = tokenTarget(tool);
+  const sentTo = tokenTarget(tool);
   const party = { ...partyAt(given.party?.issuer ?? "https://login.example"), ...given.party };
   const expiresAtMs = expiresInSeconds === null ? null : Date.now() + expiresInSeconds * 1000;
   const tokens = { accessToken: `access-${id}`, refreshToken: `refresh-${id}`, expiresAtMs, scopes: [] };
-  const identity = { organisationId, agentId, userId, tool: tool.name, resource };
+  const identity = { organisationId, agentId, userId, tool: tool.name, sentTo };
   const sealed = sealGrant(core.connectionGrants, { party, tokens: { ...tokens, ...given.tokens } }, identity);
   const row = { organisation_id: organisationId, id };
   await core.db.inOrganisation(organisationId, async (trx) => {
     await trx
       .insertInto("connections")
-      .values({ ...row, agent_id: agentId, user_id: userId, tool: tool.name })
+      .values({ ...row, agent_id: agentId, user_id: userId, tool: tool.name, sent_to: sentTo })
       .execute();
     const update = (values: object) =>
       trx.updateTable("connections").set(values).where("organisation_id", "=", organisationId).where("id", "=", id);
     if (status === "pending") return;
     await update({
       status: "active",
-      resource,
       issuer: party.issuer,
       sealed_grant: sealed,
       generation: 1,
@@ -88,8 +87,8 @@ const selectRow = async ({ server: { core } }: ApiNode, { id }: Pick<Organisatio
 /** The row as it is, with its tokens. */
 export async function readConnection(node: ApiNode, organisation: Pick<Organisation, "id">, connection: string) {
   const row = await selectRow(node, organisation, connection);
-  const { organisation_id: organisationId, agent_id: agentId, user_id: userId, tool, resource } = row;
-  const identity = { organisationId, agentId, userId, tool, resource: resource ?? "" };
+  const { organisation_id: organisationId, agent_id: agentId, user_id: userId, tool, sent_to: sentTo } = row;
+  const identity = { organisationId, agentId, userId, tool, sentTo };
   const grant = row.sealed_grant && openGrant(node.server.core.connectionGrants, row.sealed_grant, identity);
   return { ...row, grant };
 }

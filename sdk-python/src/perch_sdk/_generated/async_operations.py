@@ -820,13 +820,13 @@ class AsyncConnections:
     ) -> m.ConnectionWithLink:
         """Create connection.
 
-        Gives a link with which one user consents that the agent uses an account of theirs with one tool. There is one connection for each user and tool: if it exists, this gives a new link for it, and it works as before until the new consent is confirmed. The provider sends the browser back to Perch, and Perch sends it to ``return_url`` with ``connection_id`` and ``code``, or with ``error``. Nothing counts before ``POST …/confirm``.
+        Gives a link with which one user consents that the agent uses an account of theirs with one tool. There is one connection for each user, tool and address that the tool leads to: if it exists, this gives a new link for it, and it works as before until the new consent is confirmed. The provider sends the browser back to Perch, and Perch sends it to ``return_url`` with ``connection_id`` and ``code``, or with ``error``. Nothing counts before ``POST …/confirm``.
         Needs the permission ``write``.
 
         :param user_id: Your id for the user, as in ``context.user_id`` of an invoke.
         :param tool: Name of a tool of the agent that has a ``connection`` for users.
         :param return_url: One of the tool's ``return_urls``. The default is the first.
-        :param environment: Where the tool's definition is taken from, as for an invoke. The default is ``production``.
+        :param environment: Where the tool's definition is taken from, as for an invoke: its live version, or the draft where nothing is deployed. The default is ``production``.
         """
         call = Call(
             "POST",
@@ -854,6 +854,7 @@ class AsyncConnections:
         user_id: str | None = None,
         tool: str | None = None,
         status: m.ConnectionStatus | None = None,
+        environment: str | None = None,
         timeout_seconds: float | None = None,
     ) -> AsyncPageList[m.Connection]:
         """List connections.
@@ -864,6 +865,7 @@ class AsyncConnections:
         :param limit: Maximum number of items to return.
         :param cursor: ``pagination.next_cursor`` of the previous page.
         :param status: ``pending``: nobody has consented and been confirmed yet. ``needs_reauth``: the provider no longer accepts the consent, so the user needs a new link. ``revoked``: it was given up.
+        :param environment: Only those that runs in this environment use, or would after a consent: for the tools, addresses and authorization servers of the live version, or of the draft where nothing is deployed, as for an invoke.
         """
         call = Call(
             "GET",
@@ -877,6 +879,7 @@ class AsyncConnections:
                 "user_id": user_id,
                 "tool": tool,
                 "status": status,
+                "environment": environment,
             },
             timeout_seconds=timeout_seconds,
         )

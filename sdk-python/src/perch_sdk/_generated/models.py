@@ -836,11 +836,11 @@ class ConnectionWithLink(Model):
     user_id: str
     tool: str
     """Name of the tool in the agent's definition."""
+    sent_to: str
+    """The only address that the tokens are sent to: the URL of an MCP server, the origin of an HTTP tool."""
     status: ConnectionStatus
     reason: str | None
     """Why the user must consent again. null unless ``needs_reauth``."""
-    resource: str | None
-    """What the tokens are sent to, and nothing else. null before the first consent."""
     issuer: str | None
     """The authorization server. null before the first consent."""
     scopes: list[str]
@@ -865,11 +865,11 @@ class Connection(Model):
     user_id: str
     tool: str
     """Name of the tool in the agent's definition."""
+    sent_to: str
+    """The only address that the tokens are sent to: the URL of an MCP server, the origin of an HTTP tool."""
     status: ConnectionStatus
     reason: str | None
     """Why the user must consent again. null unless ``needs_reauth``."""
-    resource: str | None
-    """What the tokens are sent to, and nothing else. null before the first consent."""
     issuer: str | None
     """The authorization server. null before the first consent."""
     scopes: list[str]

@@ -45,8 +45,8 @@ export interface FindTokenOptions {
  */
 export type FindToken = (user: ToolUser, tool: ConnectedTool, options: FindTokenOptions) => Promise<ToolToken>;
 
-/** `again`: there was a consent, which counts no more. */
-export type NotConnectedWhy = "no user" | "not yet" | "again";
+/** `again`: there was a consent, which counts no more. `moved`: there is one, for another address than the tool has now. */
+export type NotConnectedWhy = "no user" | "not yet" | "again" | "moved";
 
 const toldToModel: Readonly<Record<NotConnectedWhy, string>> = {
   "no user": "It is called with the account of the user, and nobody knows who the user of this conversation is.",
@@ -54,18 +54,22 @@ const toldToModel: Readonly<Record<NotConnectedWhy, string>> = {
     "The user has not connected their account with it yet. Tell the user that they have to connect it first, and then ask again.",
   again:
     "The user's account is not accepted any more. Tell the user that they have to connect it again, and then ask again.",
+  moved:
+    "Its address has changed since the user connected their account. Tell the user that they have to connect it again, and then ask again.",
 };
 
 const howTo: Readonly<Record<NotConnectedWhy, string>> = {
   "no user": "Name the user in `context.user_id` of the invoke.",
   "not yet": "`POST /v1/agents/{agent_id}/connections` gives a link with which the user connects it.",
   again: "`POST /v1/agents/{agent_id}/connections` gives a link with which the user connects it again.",
+  moved: "`POST /v1/agents/{agent_id}/connections` gives a link with which the user connects it again.",
 };
 
 const whyWords: Readonly<Record<NotConnectedWhy, string>> = {
   "no user": "the run has no `user_id`, and the tool is called with the account of the run's user",
   "not yet": "the run's user has not connected an account with it",
   again: "the account of the run's user must be connected again",
+  moved: "its address has changed since the run's user connected an account, which must be connected again",
 };
 
 /** Nothing was called: only the user can help. Its message is for the run's log, and says how to get a link. */

@@ -9,7 +9,8 @@ export interface UserTool extends OAuthTool {
 
 type Tool = Agent["tools"][number];
 
-const toUserTool = (tool: Tool): UserTool | undefined => {
+/** Undefined for a tool that is not called with accounts of users. */
+export const toUserTool = (tool: Tool): UserTool | undefined => {
   if (tool.type === "ask_person" || tool.connection?.account !== "user") return undefined;
   const { type, name, url, connection } = tool;
   return { type, name, url, connection };

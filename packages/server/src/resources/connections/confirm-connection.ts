@@ -103,12 +103,10 @@ async function storeGrant(
   if (row.status === "revoked") throw conflict(`The connection was revoked meanwhile. ${newLink}`);
   await deleteConfirmedLink(trx, link);
   const { organisationId, agentId } = ref;
-  const resource = flow.target;
-  const identity = { organisationId, agentId, userId: row.user_id, tool: row.tool, resource };
+  const identity = { organisationId, agentId, userId: row.user_id, tool: row.tool, sentTo: flow.target };
   return updateConnection(trx, row, "confirm", {
     status: "active",
     reason: null,
-    resource,
     issuer: flow.party.issuer,
     scopes: [...tokens.scopes],
     sealed_grant: sealGrant(deps.connectionGrants, { party: flow.party, tokens }, identity),

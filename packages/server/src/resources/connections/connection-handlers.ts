@@ -9,9 +9,12 @@ import { parsePublicId, toPublicId } from "../../platform/ids.ts";
 import type { AgentDirectory } from "../agents/agent-directory.ts";
 import type { AgentRow } from "../agents/agent-queries.ts";
 import type { Handlers, RequestContext } from "../handlers.ts";
+import { toUserTool } from "./choose-tool.ts";
 import { type ConfirmDeps, createConfirmation } from "./confirm-connection.ts";
 import { findConnection, listConnections } from "./connection-queries.ts";
+import { tokenTarget } from "./connection-rules.ts";
 import { type CreateDeps, createConnectionCreation } from "./create-connection.ts";
+import { findServedTools } from "./find-served-tools.ts";
 import { createRevocation, type RevokeDeps } from "./revoke-connection.ts";
 import { toConnection } from "./to-connection.ts";
 
@@ -54,6 +57,15 @@ export const connectionHandlers = (deps: ConnectionDeps) => {
     return { ...agent, id, onlyUserId: context.caller.user?.id };
   };
 
+  /** What runs of this environment would use now. */
+  const findWanted = async (agent: AgentRow, context: RequestContext, environment: string) => {
+    const { tools } = await findServedTools(deps.serving, agent, context, environment);
+    return tools.flatMap((tool) => {
+      const found = toUserTool(tool);
+      return found ? [{ tool: found.name, sentTo: tokenTarget(found), issuer: found.connection.issuer }] : [];
+    });
+  };
+
   return {
     "POST /v1/agents/{agent_id}/connections": async ({ params, body }, context) => {
       requireOwnUser(context.caller, body.user_id);
@@ -61,14 +73,16 @@ export const connectionHandlers = (deps: ConnectionDeps) => {
     },
 
     "GET /v1/agents/{agent_id}/connections": async ({ params, query }, context) => {
-      const agent = toAgentKey(await agents.get(context, params.agent_id));
-      const { cursor, limit, ...filter } = query;
+      const row = await agents.get(context, params.agent_id);
+      const agent = toAgentKey(row);
+      const { cursor, limit, environment, ...filter } = query;
       const { user } = context.caller;
       if (filter.user_id !== undefined) requireOwnUser(context.caller, filter.user_id);
       const user_id = user?.id ?? filter.user_id;
+      const wanted = environment === undefined ? undefined : await findWanted(row, context, environment);
       const page = { limit, before: beforeOf(cursor) };
       const { rows, end } = await db.inOrganisation(agent.organisationId, (trx) =>
-        listConnections(trx, { ...filter, user_id, agent }, page),
+        listConnections(trx, { ...filter, user_id, agent, wanted }, page),
       );
       return uncountedPage(rows.map(toConnection), query, end === undefined ? null : toPublicId("connection", end));
     },

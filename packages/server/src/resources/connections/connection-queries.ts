@@ -30,15 +30,16 @@ export const findConnectionForUpdate = (
   ref: ConnectionRef,
 ): Promise<ConnectionRow | undefined> => selectConnection(trx, ref).forUpdate().executeTakeFirst();
 
-/** Whose account, and with what. There is one connection for it. */
+/** Whose account, with what, and where its tokens go. There is one connection for it. */
 export interface ConnectionOwner extends AgentKey {
   readonly userId: string;
   readonly tool: string;
+  readonly sentTo: string;
 }
 
 export const findOwnedConnectionForUpdate = (
   trx: OrganisationTransaction,
-  { organisationId, agentId, userId, tool }: ConnectionOwner,
+  { organisationId, agentId, userId, tool, sentTo }: ConnectionOwner,
 ): Promise<ConnectionRow | undefined> =>
   trx
     .selectFrom("connections")
@@ -47,22 +48,25 @@ export const findOwnedConnectionForUpdate = (
     .where("agent_id", "=", agentId)
     .where("user_id", "=", userId)
     .where("tool", "=", tool)
+    .where("sent_to", "=", sentTo)
     .forUpdate()
     .executeTakeFirst();
 
-/** Whoever creates the same at the same time gets the same row. */
+/** The agent is locked, so nobody else creates the same at the same time. */
 export const insertConnection = (
   trx: OrganisationTransaction,
-  { organisationId, agentId, userId, tool }: ConnectionOwner,
+  { organisationId, agentId, userId, tool, sentTo }: ConnectionOwner,
 ): Promise<ConnectionRow> =>
   trx
     .insertInto("connections")
-    .values({ organisation_id: organisationId, id: newUuid(), agent_id: agentId, user_id: userId, tool })
-    .onConflict((conflict) =>
-      conflict
-        .columns(["organisation_id", "agent_id", "user_id", "tool"])
-        .doUpdateSet((row) => ({ tool: row.ref("excluded.tool") })),
-    )
+    .values({
+      organisation_id: organisationId,
+      id: newUuid(),
+      agent_id: agentId,
+      user_id: userId,
+      tool,
+      sent_to: sentTo,
+    })
     .returningAll()
     .executeTakeFirstOrThrow();
 
@@ -71,7 +75,6 @@ export type ConnectionChange = Partial<
     ConnectionRow,
     | "status"
     | "reason"
-    | "resource"
     | "issuer"
     | "scopes"
     | "sealed_grant"
@@ -106,15 +109,32 @@ export const updateConnection = (
 /** About 10 ms. */
 export const maxReadConnections = 2000;
 
-export interface ConnectionFilter extends Omit<ConnectionQuery, "cursor" | "limit"> {
-  readonly agent: AgentKey;
+/** What runs of a definition look for. */
+export interface WantedConnection {
+  readonly tool: string;
+  readonly sentTo: string;
+  /** Undefined: of whatever issuer. */
+  readonly issuer: string | undefined;
 }
+
+export interface ConnectionFilter extends Omit<ConnectionQuery, "cursor" | "limit" | "environment"> {
+  readonly agent: AgentKey;
+  /** Those alone that one of these fits. */
+  readonly wanted?: readonly WantedConnection[] | undefined;
+}
+
+/** One without an issuer was never confirmed: the next consent decides. */
+const isWanted = (wanted: readonly WantedConnection[]): RawBuilder<boolean> =>
+  sql`exists (select from unnest(${wanted.map(({ tool }) => tool)}::text[], ${wanted.map(({ sentTo }) => sentTo)}::text[],
+                                 ${wanted.map(({ issuer }) => issuer ?? null)}::text[]) w (tool, sent_to, issuer)
+                where w.tool = r.tool and w.sent_to = r.sent_to
+                  and (w.issuer is null or r.issuer is null or w.issuer = r.issuer))`;
 
 type ListedRow = ShownConnection & { readonly agent_name: string };
 
 const columns = sql.join(
   [
-    ...["organisation_id", "id", "agent_id", "user_id", "tool", "status", "reason", "resource", "issuer", "scopes"],
+    ...["organisation_id", "id", "agent_id", "user_id", "tool", "sent_to", "status", "reason", "issuer", "scopes"],
     ...["created_at", "connected_at", "last_used_at", "last_refreshed_at", "access_expires_at"],
     ...["refresh_claimed_until", "revoked_at", "revoked_at_provider"],
   ].map((column) => sql.ref(column)),
@@ -136,7 +156,7 @@ export async function listConnections(
   filter: ConnectionFilter,
   { limit, before }: { readonly limit: number; readonly before: string | undefined },
 ): Promise<{ readonly rows: readonly ShownConnection[]; readonly end: string | undefined }> {
-  const { tool, status } = filter;
+  const { tool, status, wanted } = filter;
   const { rows, isFull, stoppedAt } = await scanInOrder<ListedRow>(trx, {
     scope: { onlyAgentId: filter.agent.agentId },
     select: selectInOrder(filter, before),
@@ -144,6 +164,7 @@ export async function listConnections(
     matches: [
       ...(tool === undefined ? [] : [sql<boolean>`tool = ${tool}`]),
       ...(status === undefined ? [] : [sql<boolean>`status = ${status}`]),
+      ...(wanted === undefined ? [] : [isWanted(wanted)]),
     ],
     limit,
     maxRead: maxReadConnections,

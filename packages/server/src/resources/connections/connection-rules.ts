@@ -14,7 +14,8 @@ export const connectionTransitions = {
 
 /**
  * What the tokens of a tool may be sent to: the address of an MCP server, or the origin of an HTTP tool, whose path has the model's
- * arguments. A definition that leads elsewhere needs a new consent.
+ * arguments. A definition that leads elsewhere needs
+ * another connection.
  */
 export const tokenTarget = ({ type, url }: Pick<OAuthTool, "type" | "url">): string => {
   const { origin, href } = new URL(url);

@@ -34,7 +34,8 @@ describe("POST /v1/agents/{agent_id}/connections", () => {
     verifies("connections.link");
     const { organisation } = testbed();
     const created = await createLink(organisation, { user_id: "ada" });
-    expect(created).toMatchObject({ user_id: "ada", tool: "mail", status: "pending", issuer: null, resource: null });
+    expect(created).toMatchObject({ user_id: "ada", tool: "mail", status: "pending", issuer: null });
+    expect(created.sent_to).toBe(new URL(testbed().mail.url).origin);
     expect(created.link).toMatch(new RegExp(`^${publicUrl}/connect/[\\w-]{128}$`));
     const seconds = (Date.parse(created.link_expires_at) - Date.parse(created.created_at)) / 1000;
     expect(seconds).toBeGreaterThan(595);
@@ -110,6 +111,19 @@ describe("POST /v1/agents/{agent_id}/connections", () => {
     ok(await askForLink(organisation, { user_id: "ada", tool: "mail" }));
     const inStaging = { user_id: "ada", tool: "letters", environment: "staging" };
     ok(await organisation.call("POST /v1/agents/{agent_id}/connections", { params, body: inStaging }));
+  });
+
+  test("another address of the tool has a connection of its own: production and staging keep their accounts", async () => {
+    verifies("connections.link");
+    const { organisation, perch, mail, provider } = testbed();
+    const production = await connect(perch, organisation, { user_id: "ada" });
+    const moved = mail.url.replace("127.0.0.1", "localhost");
+    const body = { tools: [connectedTool(moved, provider.issuer)] };
+    ok(await organisation.call("PATCH /v1/agents/{agent_id}", { params: { agent_id: "bot" }, body }));
+    const staging = await createLink(organisation, { user_id: "ada" });
+    expect(staging.id).not.toBe(production.id);
+    expect(staging).toMatchObject({ status: "pending", sent_to: new URL(moved).origin });
+    expect(await readConnection(organisation, production.id)).toMatchObject({ status: "active" });
   });
 
   test("an active connection works as before until the new consent is confirmed", async () => {

@@ -1,4 +1,4 @@
-import { type Agent, agentDefaults, type InputOf, type Operations } from "@perch/contract";
+import type { InputOf, Operations } from "@perch/contract";
 import { type ConnectionTokens, consentMinutes } from "../../auth/connection-token.ts";
 import type { OrganisationTransaction } from "../../db/database.ts";
 import type { OAuthClient, OAuthParty, Registrations } from "../../outbound/oauth/oauth-client.ts";
@@ -11,7 +11,6 @@ import type { Digest, Sealer } from "../../platform/secrets.ts";
 import type { Share } from "../../platform/shares.ts";
 import { Uncached } from "../../platform/unchanged.ts";
 import { type AgentRow, findAgentForUpdate } from "../agents/agent-queries.ts";
-import { storedDefinition } from "../agents/to-agent.ts";
 import type { ServingDirectory } from "../deployments/serving-directory.ts";
 import type { RequestContext } from "../handlers.ts";
 import type { Quotas } from "../quotas/quotas.ts";
@@ -25,6 +24,7 @@ import {
 import { tokenTarget } from "./connection-rules.ts";
 import { consentPaths } from "./consent-paths.ts";
 import { explainFailure } from "./explain-failure.ts";
+import { findServedTools } from "./find-served-tools.ts";
 import { replaceLink } from "./link-queries.ts";
 import { digestStep, sealFlow } from "./seal-flow.ts";
 import type { TellProvider } from "./tell-provider.ts";
@@ -64,7 +64,6 @@ const reopen = (trx: OrganisationTransaction, row: ConnectionRow): Promise<Conne
     status: "pending",
     revoked_at_provider: null,
     sealed_grant: null,
-    resource: null,
     issuer: null,
     scopes: [],
     access_expires_at: null,
@@ -73,21 +72,6 @@ const reopen = (trx: OrganisationTransaction, row: ConnectionRow): Promise<Conne
 /** Finds the provider, outside of any transaction, and then makes the connection and its link. */
 export function createConnectionCreation(deps: CreateDeps) {
   const { serving, quotas, oauth, registrationsOf, agentChecks, connectionTokens, connectionGrants } = deps;
-
-  /** What a run of this environment would use: the live version, or the draft where nothing is deployed. */
-  const findTools = async (
-    agent: AgentRow,
-    { epoch }: RequestContext,
-    given: string | undefined,
-  ): Promise<{ readonly tools: Agent["tools"]; readonly where: string }> => {
-    const key = { organisationId: agent.organisation_id, agentId: agent.id };
-    const environment = given ?? "production";
-    const isDraft = serving.draftByDefault && given === undefined;
-    const deployed = isDraft ? undefined : await serving.find(key, environment, epoch);
-    const { definition } = deployed ? deployed.live.definition : storedDefinition(agent);
-    const where = deployed ? `version ${deployed.live.version}, which is live in ${environment}` : "the draft";
-    return { tools: definition.tools ?? agentDefaults.tools, where };
-  };
 
   const findParty = async (agent: AgentKey, tool: UserTool): Promise<OAuthParty> => {
     const options = { registrations: registrationsOf(agent), signal: AbortSignal.timeout(findTimeoutMs) };
@@ -110,16 +94,17 @@ export function createConnectionCreation(deps: CreateDeps) {
   return async (context: RequestContext, agent: AgentRow, body: CreateBody) => {
     const publicUrl = requirePublicUrl(deps.publicUrl);
     const key = { organisationId: agent.organisation_id, agentId: agent.id };
-    const { tools, where } = await findTools(agent, context, body.environment);
+    const { tools, where } = await findServedTools(serving, agent, context, body.environment);
     const tool = chooseUserTool(tools, body.tool, where);
     const returnUrl = chooseReturnUrl(tool, body.return_url);
     const party = await findParty(key, tool);
+    const target = tokenTarget(tool);
     let untold: ConnectionRow | undefined;
     const answer = await context.change(async (trx) => {
       // Locked, so that it is not deleted meanwhile.
       const ref = toPublicId("agent", agent.id);
       if (!(await findAgentForUpdate(trx, context.scope, ref))) throw notFound("agent", ref);
-      const owner = { ...key, userId: body.user_id, tool: tool.name };
+      const owner = { ...key, userId: body.user_id, tool: tool.name, sentTo: target };
       const { row, before } = await upsert(trx, context, owner);
       if (before?.revoked_at_provider === "pending") untold = before;
       const consent = { organisationId: key.organisationId, connectionId: row.id };
@@ -127,7 +112,7 @@ export function createConnectionCreation(deps: CreateDeps) {
       const expiresAt = await replaceLink(trx, consent, {
         secretDigest: digestStep(deps.connectionDigest, "link", token),
         returnUrl,
-        sealedFlow: sealFlow(connectionGrants, { party, target: tokenTarget(tool) }, consent),
+        sealedFlow: sealFlow(connectionGrants, { party, target }, consent),
         createdBy: context.caller.keyId,
         minutes: consentMinutes,
       });

@@ -13,7 +13,12 @@ import type { Sealer } from "../../platform/secrets.ts";
 import { tokenTarget } from "./connection-rules.ts";
 import type { ReadGrant, RefreshGrant } from "./refresh-grant.ts";
 import { type ConnectionIdentity, openGrant } from "./seal-grant.ts";
-import { findUsableConnection, type UsableConnection, updateLastUsedAt } from "./token-queries.ts";
+import {
+  findUsableConnection,
+  isConnectedElsewhere,
+  type UsableConnection,
+  updateLastUsedAt,
+} from "./token-queries.ts";
 import { chooseNext, mayBeSent } from "./token-rules.ts";
 
 interface FindTokenDeps {
@@ -34,20 +39,18 @@ const maxReads = 5;
 function identify(user: ToolUser, tool: ConnectedTool): ConnectionIdentity {
   const { organisationId, agentId, userId } = user;
   if (userId === null || agentId === null) throw new NotConnectedError("no user", { tool: tool.name });
-  return { organisationId, agentId, userId, tool: tool.name, resource: tokenTarget(tool) };
+  return { organisationId, agentId, userId, tool: tool.name, sentTo: tokenTarget(tool) };
 }
 
 /** Throws unless there is a consent that counts for what the definition leads to now. */
 function requireConsent(
   row: UsableConnection | undefined,
-  { resource }: ConnectionIdentity,
   { name: tool, connection }: ConnectedTool,
 ): UsableConnection & { readonly sealed_grant: Buffer } {
   if (!row || row.status === "pending" || row.status === "revoked") throw new NotConnectedError("not yet", { tool });
   if (row.status !== "active") throw new NotConnectedError("again", { tool, reason: row.reason ?? "" });
-  const isForTool = row.resource === resource && (connection.issuer === undefined || connection.issuer === row.issuer);
-  if (!isForTool || row.sealed_grant === null) {
-    const reason = "The tool's definition leads elsewhere than when the user consented.";
+  if (row.sealed_grant === null || (connection.issuer !== undefined && connection.issuer !== row.issuer)) {
+    const reason = "The tool's definition names another authorization server than when the user consented.";
     throw new NotConnectedError("again", { tool, reason });
   }
   return { ...row, sealed_grant: row.sealed_grant };
@@ -79,10 +82,17 @@ const waitUntilAborted = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> 
 export function createFindToken(deps: FindTokenDeps): FindToken {
   const { db, connectionGrants, refreshGrant, findAgentToken, logger, now } = deps;
 
+  /** A user who sees an account connected would not understand that it is not. */
+  const requireNotMoved = async (identity: ConnectionIdentity): Promise<void> => {
+    if (await db.inOrganisation(identity.organisationId, (trx) => isConnectedElsewhere(trx, identity)))
+      throw new NotConnectedError("moved", { tool: identity.tool });
+  };
+
   const read = async (identity: ConnectionIdentity, tool: ConnectedTool): Promise<ReadGrant> => {
     const { organisationId } = identity;
     const found = await db.onBehalfOf(organisationId, (one) => findUsableConnection(one, identity));
-    const row = requireConsent(found, identity, tool);
+    if (!found || found.status === "pending") await requireNotMoved(identity);
+    const row = requireConsent(found, tool);
     try {
       return { identity, row, grant: openGrant(connectionGrants, row.sealed_grant, identity) };
     } catch (error) {

@@ -60,6 +60,36 @@ describe("GET /v1/agents/{agent_id}/connections", () => {
     expect(await idsOf({ user_id: "nobody" })).toEqual([]);
   });
 
+  test("`environment` keeps what its runs would use: tools, addresses and issuers of the live version, else of the draft", async () => {
+    const connection = { account: "user" as const, return_urls: ["https://app.example/connected"] };
+    const tool = (url: string, issuer?: string) => ({
+      ...{ type: "http" as const, name: "book", description: "Books.", method: "GET" as const, url },
+      parameters: { type: "object" },
+      connection: { ...connection, ...(issuer && { issuer }) },
+    });
+    const setTools = async (...tools: object[]) =>
+      ok(
+        await organisation.call("PATCH /v1/agents/{agent_id}", {
+          params: { agent_id: "moving" },
+          body: { tools: tools as never },
+        }),
+      );
+    ok(await organisation.call("POST /v1/agents", { body: { name: "moving", model: "perch/echo" } }));
+    const insert = (url: string, userId = "ada", status: "active" | "pending" = "active") =>
+      insertConnection(perch(), organisation, { agent: "moving", userId, status, tool: { ...somewhere, url } });
+    const [old, now] = [await insert("https://old.example/x"), await insert("https://now.example/x")];
+    const pending = await insert("https://now.example/y", "bob", "pending");
+    const listed = (environment?: string) => idsOf(environment ? { environment } : {}, "moving");
+    expect(await listed()).toEqual([pending, now, old]);
+    expect(await listed("production")).toEqual([]);
+    await setTools(tool("https://now.example/{path}"));
+    expect(await listed("production")).toEqual([pending, now]);
+    await setTools(tool("https://now.example/{path}", "https://login.other.example"));
+    expect(await listed("production")).toEqual([pending]);
+    await setTools(tool("https://old.example/v1", "https://login.example"));
+    expect(await listed("production")).toEqual([old]);
+  });
+
   test("a key of another agent, and another organisation, list nothing of it", async () => {
     const key = await organisation.createKey({ permissions: ["read"], agent_id: "other" });
     expect(await idsOf({}, "other", key)).toEqual([ofOther]);
@@ -75,8 +105,8 @@ describe("GET /v1/agents/{agent_id}/connections", () => {
     const ids = Array.from({ length: maxReadConnections }, newUuid);
     await withClient(perch().database.adminUrl, (client) =>
       client.query(
-        `insert into connections (organisation_id, id, agent_id, user_id, tool)
-           select $1, id, $2, 'user ' || id, 'book' from unnest($3::uuid[]) id`,
+        `insert into connections (organisation_id, id, agent_id, user_id, tool, sent_to)
+           select $1, id, $2, 'user ' || id, 'book', 'https://tools.example' from unnest($3::uuid[]) id`,
         [parsePublicId("organisation", organisation.id), parsePublicId("agent", agent.id), ids],
       ),
     );

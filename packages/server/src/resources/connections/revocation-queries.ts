@@ -7,7 +7,7 @@ import type { GrantedConnection } from "./tell-provider.ts";
 
 const grantColumns = [
   ...(["organisation_id", "id", "agent_id", "user_id", "tool"] as const),
-  ...(["resource", "issuer", "sealed_grant", "generation"] as const),
+  ...(["sent_to", "issuer", "sealed_grant", "generation"] as const),
 ] as const;
 
 /** A revoked connection whose provider was not told yet. */

@@ -7,7 +7,8 @@ export interface ConnectionIdentity {
   readonly agentId: string;
   readonly userId: string;
   readonly tool: string;
-  readonly resource: string;
+  /** `sent_to` of the row. */
+  readonly sentTo: string;
 }
 
 /** What a consent gave, and whom to ask for more of it. */
@@ -17,8 +18,8 @@ export interface Grant {
 }
 
 /** Whoever can write the table alone can give an account neither to another user nor to another server. */
-const associatedDataFor = ({ organisationId, agentId, userId, tool, resource }: ConnectionIdentity): string =>
-  JSON.stringify(["grant", organisationId, agentId, userId, tool, resource]);
+const associatedDataFor = ({ organisationId, agentId, userId, tool, sentTo }: ConnectionIdentity): string =>
+  JSON.stringify(["grant", organisationId, agentId, userId, tool, sentTo]);
 
 export const sealGrant = (sealer: Sealer, grant: Grant, identity: ConnectionIdentity): Buffer =>
   sealer.seal(JSON.stringify(grant), associatedDataFor(identity));

@@ -9,7 +9,7 @@ import type { ConnectionRow } from "./to-connection.ts";
 
 export type GrantedConnection = Pick<
   ConnectionRow,
-  "organisation_id" | "id" | "agent_id" | "user_id" | "tool" | "resource" | "issuer" | "sealed_grant" | "generation"
+  "organisation_id" | "id" | "agent_id" | "user_id" | "tool" | "sent_to" | "issuer" | "sealed_grant" | "generation"
 >;
 
 interface TellDeps {
@@ -25,10 +25,10 @@ export type TellProvider = (row: GrantedConnection, timeoutMs: number) => Promis
 export const createTellProvider =
   ({ oauth, connectionGrants, logger }: TellDeps): TellProvider =>
   async (row, timeoutMs) => {
-    const { organisation_id: organisationId, agent_id: agentId, resource, sealed_grant } = row;
-    if (sealed_grant === null || resource === null) return "not_offered";
+    const { organisation_id: organisationId, agent_id: agentId, sealed_grant } = row;
+    if (sealed_grant === null) return "not_offered";
     try {
-      const identity = { organisationId, agentId, userId: row.user_id, tool: row.tool, resource };
+      const identity = { organisationId, agentId, userId: row.user_id, tool: row.tool, sentTo: row.sent_to };
       const { party, tokens } = openGrant(connectionGrants, sealed_grant, identity);
       const signal = AbortSignal.timeout(timeoutMs);
       return await actFor(organisationId, () => oauth.revoke({ organisationId, agentId }, party, tokens, signal));

@@ -10,6 +10,8 @@ export interface ConnectionOwner {
   readonly userId: string;
   /** Its name in the definition. */
   readonly tool: string;
+  /** Where its tokens may be sent. */
+  readonly sentTo: string;
 }
 
 export type UsableConnection = Pick<
@@ -17,7 +19,6 @@ export type UsableConnection = Pick<
   | "id"
   | "status"
   | "reason"
-  | "resource"
   | "issuer"
   | "sealed_grant"
   | "generation"
@@ -33,11 +34,29 @@ export type UsableConnection = Pick<
 /** One statement, because every call with a user's account waits for it. */
 export async function findUsableConnection(
   db: Kysely<DB>,
-  { organisationId, agentId, userId, tool }: ConnectionOwner,
+  { organisationId, agentId, userId, tool, sentTo }: ConnectionOwner,
 ): Promise<UsableConnection | undefined> {
   const { rows } = await sql<UsableConnection>`
-    select * from find_connection(${organisationId}, ${agentId}, ${userId}, ${tool})`.execute(db);
+    select * from find_connection(${organisationId}, ${agentId}, ${userId}, ${tool}, ${sentTo})`.execute(db);
   return rows[0];
+}
+
+/** Whether the user has connected an account with this tool at another address. */
+export async function isConnectedElsewhere(
+  trx: OrganisationTransaction,
+  { organisationId, agentId, userId, tool }: ConnectionOwner,
+): Promise<boolean> {
+  const row = await trx
+    .selectFrom("connections")
+    .select("id")
+    .where("organisation_id", "=", organisationId)
+    .where("agent_id", "=", agentId)
+    .where("user_id", "=", userId)
+    .where("tool", "=", tool)
+    .where("status", "=", "active")
+    .limit(1)
+    .executeTakeFirst();
+  return row !== undefined;
 }
 
 /** The tokens of a row as they were read: whoever replaces them replaces no newer ones. */

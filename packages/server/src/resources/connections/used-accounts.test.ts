@@ -144,7 +144,9 @@ describe("finding the token for a call", () => {
     await storeConnection(organisation);
     const { find } = createFinder();
     const refusal = await refusalOf(find(user("ada"), { ...asUsed(bookTool()), ...changed }, { signal: signal() }));
-    expect(refusal.message).toContain("leads elsewhere than when the user consented");
+    const words = "connection" in changed ? "names another authorization server" : "its address has changed";
+    expect(refusal.message).toContain(words);
+    expect(refusal.content).toContain("connect it again");
     const elsewhere = { ...asUsed(bookTool()), url: `${url}/another/{path}` };
     expect((await find(user("ada"), elsewhere, { signal: signal() })).generation).toBe(1);
   });
@@ -152,7 +154,7 @@ describe("finding the token for a call", () => {
   test.each([
     ["for another user", "user_id = 'bob'", "bob", "book"],
     ["for another tool", "tool = 'pay'", "ada", "pay"],
-    ["for another address", "resource = 'https://evil.example'", "ada", "book"],
+    ["for another address", "sent_to = 'https://evil.example'", "ada", "book"],
   ])("a row that was changed in the database, %s, does not open", async (_, changed, userId, name) => {
     verifies("connections.own-user");
     const { organisation, user } = await createOrganisationWithAgent();
@@ -164,6 +166,18 @@ describe("finding the token for a call", () => {
     expect(refusal.message).toContain("must be connected again");
     expect(logged).toHaveBeenCalledTimes(1);
     logged.mockRestore();
+  });
+
+  test("each address that a tool leads to has an account of its own, so that versions do not disturb each other", async () => {
+    verifies("connections.own-user");
+    const { organisation, user } = await createOrganisationWithAgent();
+    const staging = { ...bookTool(), url: "https://staging.example/book" };
+    await storeConnection(organisation, { tokens: { accessToken: "of-production" } });
+    await storeConnection(organisation, { tool: staging, tokens: { accessToken: "of-staging" } });
+    const { find } = createFinder();
+    const tokenOf = async (tool: ReturnType<typeof bookTool>) =>
+      (await find(user("ada"), asUsed(tool), { signal: signal() })).value;
+    expect([await tokenOf(bookTool()), await tokenOf(staging)]).toEqual(["of-production", "of-staging"]);
   });
 
   test("the last use is written at most once a minute", async () => {
