@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { setTimeout } from "node:timers/promises";
 import { createLocalJWKSet, exportJWK, generateKeyPair, jwtVerify } from "jose";
 import { interactionPolicy, Provider } from "oidc-provider";
 import { freePort } from "../../../../scripts/testbed/server-process.ts";
@@ -21,7 +22,12 @@ export type TokenEndpointMode =
   | "up"
   | "hang"
   | "reset"
-  | { readonly status: number; readonly body?: object | string; readonly headers?: Record<string, string> };
+  | {
+      readonly status: number;
+      readonly body?: object | string;
+      readonly headers?: Record<string, string>;
+      readonly delayMs?: number;
+    };
 
 export interface AccountProviderOptions {
   /** Public URLs of Perch: configured clients may be sent back to their callbacks. */
@@ -188,9 +194,9 @@ function answerInstead(
   if (mode === "up") return undefined;
   if (mode === "hang") return Promise.resolve();
   if (mode === "reset") return Promise.resolve(void request.socket.destroy());
-  const { status, body = "", headers = { "content-type": "application/json" } } = mode;
-  response.writeHead(status, headers).end(typeof body === "string" ? body : JSON.stringify(body));
-  return Promise.resolve();
+  const { status, body = "", headers = { "content-type": "application/json" }, delayMs = 0 } = mode;
+  const text = typeof body === "string" ? body : JSON.stringify(body);
+  return setTimeout(delayMs).then(() => void response.writeHead(status, headers).end(text));
 }
 
 export async function startAccountProvider(options: AccountProviderOptions): Promise<AccountProvider> {

@@ -1,4 +1,5 @@
 import type { AuthorizationServer } from "oauth4webapi";
+import { waitUntilAborted } from "../../platform/wait-until-aborted.ts";
 import type { DiscoveryCache } from "./cached-discovery.ts";
 import { findClient } from "./find-client.ts";
 import type { LimitedFetch } from "./limited-fetch.ts";
@@ -23,16 +24,8 @@ const noPublicUrl = (): OAuthFailure =>
     "Users cannot connect accounts: set PERCH_PUBLIC_URL, so that authorization servers can send them back.",
   );
 
-/** Stops waiting when the caller does. The work goes on for others who wait for it. */
-function waitFor<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  const { promise, resolve, reject } = Promise.withResolvers<T>();
-  const onAbort = () =>
-    reject(new OAuthFailure("unavailable", "The authorization server did not answer in time. Try again shortly."));
-  if (signal.aborted) onAbort();
-  signal.addEventListener("abort", onAbort, { once: true });
-  work.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
-  return promise;
-}
+const noAnswer = () => new OAuthFailure("unavailable", "The authorization server did not answer in time.");
+const waitFor = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> => waitUntilAborted(work, signal, noAnswer);
 
 function readEndpoint(server: AuthorizationServer, name: "authorization_endpoint" | "token_endpoint"): string {
   const { issuer, [name]: address } = server;

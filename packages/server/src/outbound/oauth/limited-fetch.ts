@@ -1,7 +1,7 @@
 import { ResponseTooLargeError } from "../guarded-client.ts";
 
-/** Of one exchange with a server that describes itself or gives tokens. */
-export const exchangeTimeoutMs = 5000;
+/** Of one exchange with a server that describes itself. */
+const defaultLimitMs = 5000;
 const maxBodyBytes = 64 * 1024;
 
 /** As `oauth4webapi` calls it. */
@@ -10,6 +10,8 @@ export interface LimitedRequest {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: unknown;
   readonly signal?: AbortSignal | undefined;
+  /** How long the whole exchange may take. */
+  readonly limitMs?: number;
 }
 
 /** Follows no redirects, and has read the whole body before it returns. */
@@ -40,8 +42,8 @@ const toBody = (body: unknown): string | undefined => (body === undefined || bod
 
 /** `limitedFetch` reads the body; `fetchHeaders` closes the connection without it, for answers that may go on for ever. */
 export function createLimitedFetch({ fetch, version }: LimitedFetchDeps) {
-  const request: LimitedFetch = (url, { method, headers, body, signal }) => {
-    const limit = AbortSignal.timeout(exchangeTimeoutMs);
+  const request: LimitedFetch = (url, { method, headers, body, signal, limitMs = defaultLimitMs }) => {
+    const limit = AbortSignal.timeout(limitMs);
     const text = toBody(body);
     return fetch(url, {
       method,

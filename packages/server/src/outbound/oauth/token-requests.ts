@@ -17,9 +17,12 @@ export interface TokenRequestDeps {
   readonly now: () => number;
 }
 
+/** Longer than for metadata: a server that was cut off may have used up the code or the refresh token. */
+const limitMs = 10_000;
+
 export const callOptions = (limitedFetch: LimitedFetch, { issuer }: OAuthParty, signal: AbortSignal) => ({
   [oauth.customFetch]: async (url: string, request: Parameters<LimitedFetch>[1]) =>
-    toConformResponse(await limitedFetch(url, request)),
+    toConformResponse(await limitedFetch(url, { ...request, limitMs })),
   [oauth.allowInsecureRequests]: isInsecure(issuer),
   signal,
 });

@@ -10,6 +10,7 @@ import {
 import { PermanentToolError, TransientToolError } from "../../outbound/tools/tool-errors.ts";
 import type { Logger } from "../../platform/logger.ts";
 import type { Sealer } from "../../platform/secrets.ts";
+import { waitUntilAborted } from "../../platform/wait-until-aborted.ts";
 import { tokenTarget } from "./connection-rules.ts";
 import type { ReadGrant, RefreshGrant } from "./refresh-grant.ts";
 import { type ConnectionIdentity, openGrant } from "./seal-grant.ts";
@@ -66,17 +67,10 @@ function toToolError(error: unknown, { name }: ConnectedTool): unknown {
 }
 
 const late = "Its provider has not given a new access token in time.";
-const isTimeout = ({ reason }: AbortSignal): boolean => reason instanceof Error && reason.name === "TimeoutError";
 
-/** Waits no longer than the call may take. What is waited for goes on: others wait for it too. */
-const waitUntilAborted = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> =>
-  new Promise((resolve, reject) => {
-    const abort = () =>
-      reject(isTimeout(signal) ? new TransientToolError(late, { cause: signal.reason }) : signal.reason);
-    if (signal.aborted) return abort();
-    signal.addEventListener("abort", abort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
-  });
+/** Of a caller that no longer waits for a refresh. */
+const toAbortError = ({ reason }: AbortSignal): unknown =>
+  reason instanceof Error && reason.name === "TimeoutError" ? new TransientToolError(late, { cause: reason }) : reason;
 
 /** The tokens of users are read for every call: a revoked connection counts no more from the next call, on every worker. */
 export function createFindToken(deps: FindTokenDeps): FindToken {
@@ -135,7 +129,7 @@ export function createFindToken(deps: FindTokenDeps): FindToken {
       if (chooseNext(row, { rejectedGeneration, canRefresh }) === "use") return toToken(found);
       const startedAtMs = now();
       try {
-        await waitUntilAborted(refreshGrant(found), signal);
+        await waitUntilAborted(refreshGrant(found), signal, toAbortError);
       } catch (error) {
         if (!signal.aborted && mayBeSent(row, rejectedGeneration, now() - startedAtMs)) return toToken(found);
         throw toToolError(error, tool);
