@@ -86,7 +86,7 @@ describe("GET /connect/{token}", () => {
 describe("POST /connect/{token}", () => {
   test("sends the browser to the provider with PKCE, once", async () => {
     verifies("connections.link");
-    const { provider } = testbed();
+    const { organisation, provider } = testbed();
     const { link } = await createLinkOfAda();
     const browser = openConnectBrowser();
     const { status, location } = await browser.press(link);
@@ -96,7 +96,7 @@ describe("POST /connect/{token}", () => {
     expect(Object.fromEntries(searchParams)).toMatchObject({
       response_type: "code",
       code_challenge_method: "S256",
-      redirect_uri: `${publicUrl}/oauth/callback/http:${new URL(provider.issuer).host}`,
+      redirect_uri: `${publicUrl}/oauth/callback/${organisation.id}/http:${new URL(provider.issuer).host}`,
     });
     expect(location).not.toContain(link.slice(-128));
     await expectNotValid(await browser.press(link));
@@ -150,7 +150,7 @@ describe("POST /connect/{token}", () => {
   });
 });
 
-describe("GET /oauth/callback/{issuer}", () => {
+describe("GET /oauth/callback/{organisation}/{issuer}", () => {
   test("hands the application a code, fetches no token, and forgets the cookie", async () => {
     verifies("connections.callback");
     const before = exchanges();
@@ -181,6 +181,7 @@ describe("GET /oauth/callback/{issuer}", () => {
 
   test("404 at the address of another provider, with another state, or none, or two", async () => {
     verifies("connections.callback");
+    const { organisation, foreign } = testbed();
     const { browser, callback } = await consentAsAda();
     const change = (edit: (url: URL) => void): string => {
       const changed = new URL(callback);
@@ -189,7 +190,8 @@ describe("GET /oauth/callback/{issuer}", () => {
     };
     const state = callback.searchParams.get("state") ?? "";
     for (const href of [
-      change((url) => (url.pathname = "/oauth/callback/other.example")),
+      change((url) => (url.pathname = `/oauth/callback/${organisation.id}/other.example`)),
+      change((url) => (url.pathname = url.pathname.replace(organisation.id, foreign.id))),
       change((url) => (url.pathname += "/")),
       change((url) => (url.pathname = url.pathname.toUpperCase().replace("/OAUTH/CALLBACK", "/oauth/callback"))),
       change((url) => url.searchParams.set("state", `${state.slice(0, -1)}${state.endsWith("A") ? "B" : "A"}`)),
@@ -227,27 +229,36 @@ describe("GET /oauth/callback/{issuer}", () => {
   });
 });
 
-describe("GET /oauth/clients/{issuer}", () => {
+describe("GET /oauth/clients/{organisation}/{issuer}", () => {
   const read = (path: string) => requestPage(testbed().perch, `/oauth/clients/${path}`);
 
   test("tells a provider of the one address that it may send browsers to", async () => {
-    const answer = await read("login.example/tenant");
+    const { id } = testbed().organisation;
+    const answer = await read(`${id}/login.example/tenant`);
     expect(answer.status).toBe(200);
     expect(answer.headers["cache-control"]).toBe("max-age=300");
     expect(answer.headers["content-type"]).toContain("application/json");
     expect(JSON.parse(answer.body)).toMatchObject({
-      client_id: `${publicUrl}/oauth/clients/login.example/tenant`,
-      redirect_uris: [`${publicUrl}/oauth/callback/login.example/tenant`],
+      client_id: `${publicUrl}/oauth/clients/${id}/login.example/tenant`,
+      redirect_uris: [`${publicUrl}/oauth/callback/${id}/login.example/tenant`],
       token_endpoint_auth_method: "none",
     });
   });
 
   test.each(["", "LOGIN.example", "login.example/a/../b", "user@login.example", "login.example/%2e%2e/b", "a b"])(
     "404 for %j, which is no issuer's",
-    async (path) => {
+    async (issuer) => {
+      const path = `${testbed().organisation.id}/${issuer}`;
       expect((await read(encodeURI(path).replaceAll("%25", "%"))).status).toBe(404);
     },
   );
+
+  test.each([
+    "login.example",
+    "org_/login.example",
+    "org_0123/login.example",
+    "agent_01arz3ndektsv4rrffq69g5fav/login.example",
+  ])("404 for %j, which is no organisation's", async (path) => expect((await read(path)).status).toBe(404));
 });
 
 test("a node without the console serves consents too, and addresses that the agent refuses get the page of no link", async () => {

@@ -37,8 +37,8 @@ const isFromOtherPage = (request: FastifyRequest): boolean => {
 
 /**
  * Pages of a consent. `/connect/{token}` shows where a browser is about to go, and its button uses the link up. Providers send browsers
- * back to `/oauth/callback/{issuer}`: each has an address of its own, and `/oauth/clients/{issuer}` tells it about this one. What is
- * not valid always gets the same page.
+ * back to `/oauth/callback/{organisation}/{issuer}`: each has an address of its own, and `/oauth/clients/{organisation}/{issuer}` tells it
+ * about this one. What is not valid always gets the same page.
  */
 export function connectRoutes(
   app: FastifyInstance,
@@ -101,7 +101,7 @@ export function connectRoutes(
   app.get(`${consentPaths.clients}*`, async (request, reply) => {
     await admission.admitUnauthenticated(request.ip);
     const document = findClientDocument(publicUrl, splitUrl(request).path);
-    if (!document) throw new ApiError("not_found", "There is no authorization server with this address.");
+    if (!document) throw new ApiError("not_found", "There is no client of an authorization server at this address.");
     return reply.header("cache-control", "max-age=300").send(document);
   });
 }

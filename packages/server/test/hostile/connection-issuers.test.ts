@@ -71,9 +71,10 @@ describe("attack 29: the answer of another server, by its `iss`:", () => {
 });
 
 test.each<[string, (path: string) => string]>([
-  ["the attacker's", () => `/oauth/callback/http:${new URL(evil.url).host}`],
-  ["an unknown one", () => "/oauth/callback/evil.example"],
-  ["one in upper case", (path) => path.replace("/oauth/callback/http:", "/oauth/callback/HTTP:")],
+  ["the attacker's", (path) => path.replace(/http:.*/, `http:${new URL(evil.url).host}`)],
+  ["an unknown one", (path) => path.replace(/http:.*/, "evil.example")],
+  ["the same of another organisation", (path) => path.replace(testbed().organisation.id, testbed().foreign.id)],
+  ["one in upper case", (path) => path.replace("http:", "HTTP:")],
   ["one behind a path", (path) => `${path}/evil`],
   ["the same over https", (path) => path.replace("http:", "")],
   ["none", () => "/oauth/callback/"],

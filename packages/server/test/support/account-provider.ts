@@ -4,7 +4,8 @@ import { setTimeout } from "node:timers/promises";
 import { createLocalJWKSet, exportJWK, generateKeyPair, jwtVerify } from "jose";
 import { interactionPolicy, Provider } from "oidc-provider";
 import { freePort } from "../../../../scripts/testbed/server-process.ts";
-import { redirectAddress } from "../../src/outbound/oauth/redirect-address.ts";
+import { callbackPath, parseOrganisationIssuer, redirectAddress } from "../../src/outbound/oauth/redirect-address.ts";
+import { newUuid } from "../../src/platform/ids.ts";
 import { handleInteraction } from "./account-provider-pages.ts";
 import { type AccountStore, createAccountStore } from "./account-store.ts";
 
@@ -37,6 +38,8 @@ export interface AccountProviderOptions {
   readonly fetchDocument?: (url: string) => Promise<Response>;
   readonly revocation?: boolean;
   readonly refreshTokens?: boolean;
+  /** Sends users back without asking who have allowed the same client the same before, as many providers do. */
+  readonly remembersConsents?: boolean;
   readonly rotation?: boolean;
   readonly accessTokenSeconds?: number;
   /** Added to its metadata, or with undefined taken from it. */
@@ -83,7 +86,7 @@ const codeGrants = ["authorization_code", "refresh_token"];
 
 function configuredClients(issuer: string, perch: readonly string[]) {
   const users = {
-    redirect_uris: perch.map((publicUrl) => redirectAddress(publicUrl, issuer)),
+    redirect_uris: perch.map((publicUrl) => redirectAddress(publicUrl, { organisationId: newUuid(), issuer })),
     grant_types: codeGrants,
     response_types: ["code"],
   };
@@ -104,9 +107,21 @@ function configuredClients(issuer: string, perch: readonly string[]) {
   ];
 }
 
-/** Always: oidc-provider asks no more than once for the same client and scopes. */
-function consentPolicy() {
+/** Organisations are made later than a provider: its configured clients have the redirect addresses of all of them. */
+function allowEveryOrganisation({ Client }: Provider, issuer: string, perch: readonly string[]): void {
+  const configured: readonly string[] = Object.values(accountClients).map(({ clientId }) => clientId);
+  const { redirectUriAllowed } = Client.prototype;
+  Client.prototype.redirectUriAllowed = function (this: typeof Client.prototype, address: string) {
+    const publicUrl = perch.find((url) => address.startsWith(url + callbackPath));
+    if (publicUrl === undefined || !configured.includes(this.clientId)) return redirectUriAllowed.call(this, address);
+    return parseOrganisationIssuer(address.slice(publicUrl.length + callbackPath.length))?.issuer === issuer;
+  };
+}
+
+/** Always, but if it may remember: oidc-provider asks no more than once for the same client and scopes. */
+function consentPolicy(remembersConsents: boolean) {
   const policy = interactionPolicy.base();
+  if (remembersConsents) return policy;
   policy
     .get("consent")
     .checks.add(
@@ -129,7 +144,7 @@ interface ProviderParts {
 
 function createProvider({ issuer, jwk, store, accessTokenSeconds }: ProviderParts, options: AccountProviderOptions) {
   const { perch, dynamicRegistration = true, fetchDocument, revocation = true, refreshTokens = true } = options;
-  return new Provider(issuer, {
+  const provider = new Provider(issuer, {
     adapter: store.adapter,
     clients: configuredClients(issuer, perch),
     jwks: { keys: [jwk] },
@@ -166,11 +181,13 @@ function createProvider({ issuer, jwk, store, accessTokenSeconds }: ProviderPart
     },
     ...(fetchDocument && { fetch: (url: string | URL) => fetchDocument(String(url)) }),
     interactions: {
-      policy: consentPolicy(),
+      policy: consentPolicy(options.remembersConsents ?? false),
       url: (_: unknown, { uid }: { readonly uid: string }) => `/interaction/${uid}`,
     },
     findAccount: (_: unknown, accountId: string) => ({ accountId, claims: () => ({ sub: accountId }) }),
   });
+  allowEveryOrganisation(provider, issuer, perch);
+  return provider;
 }
 
 const metadataPaths = ["/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"];

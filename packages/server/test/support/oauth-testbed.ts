@@ -8,6 +8,7 @@ import type {
   OAuthTool,
   Registrations,
 } from "../../src/outbound/oauth/oauth-client.ts";
+import { redirectAddress } from "../../src/outbound/oauth/redirect-address.ts";
 import type { FoundSecret } from "../../src/outbound/secrets/find-secrets.ts";
 import { createResolveCall } from "../../src/outbound/secrets/resolve-call.ts";
 import { consentAtProvider } from "./account-provider-pages.ts";
@@ -17,6 +18,9 @@ import { type HttpToolAnswer, startToolServer, type ToolServer } from "./tool-se
 
 export const perchUrl = "http://127.0.0.1:7499";
 export const { owner } = noSecrets;
+/** The owner's own. */
+export const redirectUriAt = (issuer: string): string =>
+  redirectAddress(perchUrl, { organisationId: owner.organisationId, issuer });
 export const soon = (): AbortSignal => AbortSignal.timeout(15_000);
 
 export interface OAuthTestbedOptions {

@@ -20,6 +20,12 @@ declare module "oidc-provider" {
       addResourceScope(resource: string, scope: string): void;
       save(): Promise<string>;
     };
+    readonly Client: {
+      readonly prototype: {
+        readonly clientId: string;
+        redirectUriAllowed: (address: string) => boolean;
+      };
+    };
     readonly AccessToken: {
       find(value: string): Promise<
         | {

@@ -8,6 +8,7 @@ import {
   findPartyOf,
   owner,
   perchUrl,
+  redirectUriAt,
   soon,
   userTool,
 } from "../../../test/support/oauth-testbed.ts";
@@ -57,7 +58,7 @@ describe("the address of a consent", () => {
     expect(Object.fromEntries(url.searchParams)).toEqual({
       response_type: "code",
       client_id: accountClients.public.clientId,
-      redirect_uri: `${perchUrl}/oauth/callback/http:${new URL(provider.issuer).host}`,
+      redirect_uri: redirectUriAt(provider.issuer),
       state: "a-state",
       code_challenge: expect.stringMatching(/^[\w-]{43}$/),
       code_challenge_method: "S256",

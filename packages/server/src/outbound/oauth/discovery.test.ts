@@ -13,6 +13,7 @@ import {
   findPartyOf,
   owner,
   perchUrl,
+  redirectUriAt,
   serverMetadata,
   startMetadataServer,
   storeRegistrations,
@@ -69,7 +70,7 @@ describe("the authorization server of a tool is found", () => {
       revocationEndpoint: `${provider.issuer}/token/revocation`,
       namesItself: true,
       resourceIndicator: mcp.url,
-      redirectUri: `${perchUrl}/oauth/callback/http:${new URL(provider.issuer).host}`,
+      redirectUri: redirectUriAt(provider.issuer),
     });
     // It was asked for nothing that needs a session.
     expect(mcp.requests).toMatchObject([{ rpc: "ping", status: 401 }]);

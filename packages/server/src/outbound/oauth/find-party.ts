@@ -1,10 +1,9 @@
 import type { AuthorizationServer } from "oauth4webapi";
-import { waitUntilAborted } from "../../platform/wait-until-aborted.ts";
 import type { DiscoveryCache } from "./cached-discovery.ts";
-import { findClient } from "./find-client.ts";
+import { createFindClient } from "./find-client.ts";
 import type { LimitedFetch } from "./limited-fetch.ts";
 import type { OAuthClient, OAuthParty, OAuthTool } from "./oauth-client.ts";
-import { OAuthFailure, subjectOf } from "./oauth-failure.ts";
+import { OAuthFailure, subjectOf, waitForServer } from "./oauth-failure.ts";
 import { type FindProtectedResource, type ProtectedResource, staticAddress } from "./protected-resource.ts";
 import { isPlainIssuer, redirectAddress } from "./redirect-address.ts";
 import { parseLinkedAddress, parseSecureAddress } from "./secure-address.ts";
@@ -23,9 +22,6 @@ const noPublicUrl = (): OAuthFailure =>
   misconfigured(
     "Users cannot connect accounts: set PERCH_PUBLIC_URL, so that authorization servers can send them back.",
   );
-
-const noAnswer = () => new OAuthFailure("unavailable", "The authorization server did not answer in time.");
-const waitFor = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> => waitUntilAborted(work, signal, noAnswer);
 
 function readEndpoint(server: AuthorizationServer, name: "authorization_endpoint" | "token_endpoint"): string {
   const { issuer, [name]: address } = server;
@@ -76,12 +72,13 @@ function toScopes(
 
 export function createFindParty(deps: FindPartyDeps): OAuthClient["findParty"] {
   const { servers, findProtectedResource, publicUrl } = deps;
+  const findClient = createFindClient(deps);
 
   const findServer = async (tool: OAuthTool, signal: AbortSignal) => {
     const named = tool.connection.issuer;
-    const found = named === undefined ? await waitFor(findProtectedResource(tool), signal) : undefined;
+    const found = named === undefined ? await waitForServer(findProtectedResource(tool), signal) : undefined;
     const address = named ?? found?.issuer ?? "";
-    const server = servers.findKnown(address) ?? (await waitFor(servers.discover(address), signal));
+    const server = servers.findKnown(address) ?? (await waitForServer(servers.discover(address), signal));
     if (named !== undefined && server.issuer !== named)
       throw misconfigured(
         `${subjectOf(named)} writes its issuer otherwise: the tool's \`connection\` must name it letter by letter.`,
@@ -91,7 +88,7 @@ export function createFindParty(deps: FindPartyDeps): OAuthClient["findParty"] {
     return { server, found };
   };
 
-  return async (_owner, tool, options) => {
+  return async (owner, tool, options) => {
     const isOfUser = tool.connection.account === "user";
     if (isOfUser && publicUrl === undefined) throw noPublicUrl();
     if (!parseSecureAddress(staticAddress(tool.url)))
@@ -103,14 +100,15 @@ export function createFindParty(deps: FindPartyDeps): OAuthClient["findParty"] {
     const tokenEndpoint = readEndpoint(server, "token_endpoint");
     const authorizationEndpoint = isOfUser ? readEndpoint(server, "authorization_endpoint") : null;
     if (isOfUser) requirePkce(server, tool.connection.issuer !== undefined);
-    const redirectUri = publicUrl === undefined ? "" : redirectAddress(publicUrl, issuer);
+    const redirectUri =
+      publicUrl === undefined ? "" : redirectAddress(publicUrl, { organisationId: owner.organisationId, issuer });
     return {
       issuer,
       authorizationEndpoint,
       tokenEndpoint,
       revocationEndpoint: parseLinkedAddress(server.revocation_endpoint, issuer)?.href ?? null,
       namesItself: server.authorization_response_iss_parameter_supported === true,
-      ...(await findClient(deps, tool, server, { redirectUri, ...options })),
+      ...(await findClient(owner, tool, server, { redirectUri, ...options })),
       redirectUri,
       resourceIndicator: toResourceIndicator(tool, found),
       scopes: toScopes(tool, found, server),

@@ -1,4 +1,5 @@
 import * as oauth from "oauth4webapi";
+import { waitUntilAborted } from "../../platform/wait-until-aborted.ts";
 import { RefusedAddressError } from "../address-guard.ts";
 import { findConnectFailure } from "../connect-failures.ts";
 import { ResponseTooLargeError } from "../guarded-client.ts";
@@ -68,3 +69,9 @@ export function toCallFailure(
     ? new OAuthFailure("unavailable", `${subject} could not be reached: ${failure.reason}. Try again shortly.`)
     : new OAuthFailure("misconfigured", `${subject} could not be reached: ${failure.reason}. ${advice}`);
 }
+
+const noAnswer = () => new OAuthFailure("unavailable", "The authorization server did not answer in time.");
+
+/** Stops waiting when the caller does. The work goes on for others who wait for it. */
+export const waitForServer = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> =>
+  waitUntilAborted(work, signal, noAnswer);

@@ -1,14 +1,17 @@
 import { describe, expect, test } from "vitest";
+import { newUuid, toPublicId } from "../../platform/ids.ts";
 import {
   callbackPath,
   clientDocument,
   clientDocumentAddress,
   isPlainIssuer,
-  issuerFromPath,
+  parseOrganisationIssuer,
   redirectAddress,
 } from "./redirect-address.ts";
 
 const perch = "https://perch.example";
+const organisationId = newUuid();
+const pathOf = (address: string): string => new URL(address).pathname.slice(callbackPath.length);
 
 describe("every issuer has a redirect address of its own", () => {
   const issuers = [
@@ -23,21 +26,25 @@ describe("every issuer has a redirect address of its own", () => {
   ];
 
   test.each(issuers)("from which it is found again: %s", (issuer) => {
-    const address = redirectAddress(perch, issuer);
+    const address = redirectAddress(perch, { organisationId, issuer });
     expect(new URL(address).href).toBe(address);
     expect(isPlainIssuer(issuer)).toBe(true);
-    expect(issuerFromPath(new URL(address).pathname.slice(callbackPath.length))).toBe(issuer);
+    expect(parseOrganisationIssuer(pathOf(address))).toEqual({ organisationId, issuer });
   });
 
-  test("that no other has", () => {
-    expect(new Set(issuers.map((issuer) => redirectAddress(perch, issuer))).size).toBe(issuers.length);
+  test("that no other has, and no other organisation", () => {
+    const organisations = [organisationId, newUuid()];
+    const places = issuers.flatMap((issuer) => organisations.map((id) => ({ organisationId: id, issuer })));
+    for (const addressOf of [redirectAddress, clientDocumentAddress])
+      expect(new Set(places.map((at) => addressOf(perch, at))).size).toBe(places.length);
   });
 
   test("that its client id document names, and no other", () => {
     for (const issuer of issuers) {
-      const document = clientDocument(perch, issuer);
-      expect(document.client_id).toBe(clientDocumentAddress(perch, issuer));
-      expect(document.redirect_uris).toEqual([redirectAddress(perch, issuer)]);
+      const at = { organisationId, issuer };
+      const document = clientDocument(perch, at);
+      expect(document.client_id).toBe(clientDocumentAddress(perch, at));
+      expect(document.redirect_uris).toEqual([redirectAddress(perch, at)]);
       expect(document.token_endpoint_auth_method).toBe("none");
     }
   });
@@ -72,5 +79,22 @@ describe("an issuer is refused whose address would not survive a browser or a pr
     "as.example//x",
     "AS.example",
     "a b",
-  ])("as a path: %j", (path) => expect(issuerFromPath(path)).toBeUndefined());
+  ])("as a path: %j", (path) =>
+    expect(parseOrganisationIssuer(`${toPublicId("organisation", organisationId)}/${path}`)).toBeUndefined(),
+  );
+});
+
+describe("a path is refused that does not begin with the id of an organisation", () => {
+  const id = toPublicId("organisation", organisationId);
+  test.each([
+    "as.example",
+    "/as.example",
+    id,
+    `${id}as.example`,
+    `${id.toUpperCase()}/as.example`,
+    `${id.slice(0, -1)}/as.example`,
+    `${toPublicId("agent", organisationId)}/as.example`,
+    `${organisationId}/as.example`,
+    "org_/as.example",
+  ])("%j", (path) => expect(parseOrganisationIssuer(path)).toBeUndefined());
 });

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test, vi } from "vitest";
 import { verifies } from "../../../../../spec/verifies.ts";
 import {
   type AccountProvider,
@@ -10,19 +10,23 @@ import {
   connectAccount,
   createTestOAuthClient,
   findPartyOf,
+  owner,
   perchUrl,
+  redirectUriAt,
   serverMetadata,
   startMetadataServer,
   storeRegistrations,
   userTool,
 } from "../../../test/support/oauth-testbed.ts";
 import type { HttpToolAnswer } from "../../../test/support/tool-server.ts";
-import { clientDocument, clientDocumentAddress, redirectAddress } from "./redirect-address.ts";
+import { clientDocument, clientDocumentAddress } from "./redirect-address.ts";
 
 const tool = "http://127.0.0.1:8080/mcp";
 const securePerch = "https://perch.example";
 const opened: (() => Promise<void>)[] = [];
 afterAll(() => Promise.all(opened.map((close) => close())));
+
+const at = ({ issuer }: AccountProvider) => ({ organisationId: owner.organisationId, issuer });
 
 const startProvider = async (options: Partial<AccountProviderOptions> = {}): Promise<AccountProvider> => {
   const provider = await startAccountProvider({ perch: [perchUrl, securePerch], ...options });
@@ -79,13 +83,13 @@ describe("a client id metadata document", () => {
     const provider: AccountProvider = await startProvider({
       fetchDocument: async (url) => {
         fetched.push(url);
-        return Response.json(clientDocument(securePerch, provider.issuer));
+        return Response.json(clientDocument(securePerch, at(provider)));
       },
     });
     const client = createTestOAuthClient({ publicUrl: securePerch });
     const registrations = storeRegistrations();
     const party = await findPartyOf(client, userTool(tool, { issuer: provider.issuer }), registrations);
-    const clientId = clientDocumentAddress(securePerch, provider.issuer);
+    const clientId = clientDocumentAddress(securePerch, at(provider));
     expect(party).toMatchObject({ client: { kind: "document", clientId }, authMethod: "none" });
     expect(await provider.verifyToken((await connectAccount(client, party, "ada")).accessToken)).toMatchObject({
       user: "ada",
@@ -114,6 +118,31 @@ describe("dynamic registration", () => {
     expect(await connectAccount(client, party, "ada")).toMatchObject({ accessToken: expect.any(String) });
     expect((await findPartyOf(client, mail, registrations)).client).toEqual(party.client);
     expect(provider.requests.filter((request) => request === "POST /reg")).toHaveLength(1);
+  });
+
+  test("is made once for links that are asked for at once, and each of them gets that client", async () => {
+    const provider = await startProvider();
+    const client = createTestOAuthClient();
+    const registrations = storeRegistrations();
+    const mail = userTool(tool, { issuer: provider.issuer });
+    const parties = await Promise.all([1, 2, 3].map(() => findPartyOf(client, mail, registrations)));
+    expect(new Set(parties.map((party) => party.client.clientId)).size).toBe(1);
+    expect(provider.requests.filter((request) => request === "POST /reg")).toHaveLength(1);
+  });
+
+  test("gives way to one that another process has saved meanwhile: consents are under way with it", async () => {
+    const provider = await startProvider();
+    const other = { kind: "registered", clientId: "of-another", authMethod: "none", expiresAtMs: null } as const;
+    const { save, ...stored } = storeRegistrations();
+    const found = [undefined, other];
+    const registrations = { ...stored, find: async () => found.shift(), save: vi.fn(save) };
+    const party = await findPartyOf(
+      createTestOAuthClient(),
+      userTool(tool, { issuer: provider.issuer }),
+      registrations,
+    );
+    expect(party.client).toEqual(other);
+    expect(registrations.save).not.toHaveBeenCalled();
   });
 
   test("is made again for consents a day later: many servers forget, and tell only the browser", async () => {
@@ -180,7 +209,7 @@ describe("dynamic registration", () => {
     const { server, party } = await registerAt(answer);
     await expect(party).rejects.toMatchObject({
       kind: "misconfigured",
-      message: expect.stringContaining(redirectAddress(perchUrl, server.url)),
+      message: expect.stringContaining(redirectUriAt(server.url)),
     });
     await expect(party).rejects.not.toMatchObject({ message: expect.stringContaining("<b>") });
   });
@@ -198,7 +227,7 @@ test("a server that knows Perch in no way: the failure says which redirect addre
   await expect(findPartyOf(createTestOAuthClient(), userTool(tool, { issuer: provider.issuer }))).rejects.toMatchObject(
     {
       kind: "misconfigured",
-      message: expect.stringContaining(redirectAddress(perchUrl, provider.issuer)),
+      message: expect.stringContaining(redirectUriAt(provider.issuer)),
     },
   );
 });

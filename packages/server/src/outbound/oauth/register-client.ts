@@ -78,7 +78,7 @@ interface RegisterDeps {
 export async function registerClient(
   { limitedFetch, publicUrl, now }: RegisterDeps,
   server: oauth.AuthorizationServer,
-  { redirectUri, signal }: { readonly redirectUri: string; readonly signal: AbortSignal },
+  { redirectUri }: { readonly redirectUri: string },
 ): Promise<DynamicRegistration> {
   const { issuer, registration_endpoint } = server;
   const context = { subject: subjectOf(issuer), advice: registerByHand(redirectUri) };
@@ -86,12 +86,11 @@ export async function registerClient(
   const notOffered = () =>
     new OAuthFailure("misconfigured", `${context.subject} does not register Perch as a client. ${context.advice}`);
   if (!parseLinkedAddress(registration_endpoint, issuer)) throw notOffered();
-  const metadata = { ...clientMetadata(publicUrl, issuer), token_endpoint_auth_method: asked };
+  const metadata = { ...clientMetadata(publicUrl, redirectUri), token_endpoint_auth_method: asked };
   try {
     const response = await oauth.dynamicClientRegistrationRequest(server, metadata, {
       [oauth.customFetch]: (url, request) => limitedFetch(url, request),
       [oauth.allowInsecureRequests]: isInsecure(issuer),
-      signal,
     });
     if (isTransientStatus(response.status)) throw answeredStatus(response.status, context.subject);
     const answer = await oauth.processDynamicClientRegistrationResponse(await toConformAnswer(response));

@@ -31,7 +31,7 @@ test("an MCP server names its provider itself, and the provider reads who Perch 
   const connected = await connect(perch(), organisation, { user_id: "ada" });
   expect(connected).toMatchObject({ status: "active", issuer: provider.issuer, resource: server.url });
   const { grant } = await readConnection(perch(), organisation, connected.id);
-  const document = `${publicUrl}/oauth/clients/http:${new URL(provider.issuer).host}`;
+  const document = `${publicUrl}/oauth/clients/${organisation.id}/http:${new URL(provider.issuer).host}`;
   expect(grant?.party).toMatchObject({
     client: { kind: "document", clientId: document },
     resourceIndicator: server.url,

@@ -252,7 +252,7 @@ test("409 tells the operator to set PERCH_PUBLIC_URL, without which there is no 
     await createAgent(organisation, "bot", connectedTool(mail.url, provider.issuer));
     const message = expectError(await askForLink(organisation, { user_id: "ada" }), "conflict").message;
     expect(message).toContain("PERCH_PUBLIC_URL");
-    expect((await fetch(`${perch.url}/oauth/clients/login.example`)).status).toBe(404);
+    expect((await fetch(`${perch.url}/oauth/clients/${organisation.id}/login.example`)).status).toBe(404);
     await insertConnection(perch, organisation);
     expect(await countRows(organisation)).toBe(1);
   } finally {
