@@ -1,5 +1,6 @@
--- Deleted agents, of any organisation, that still have connections of users, the earliest first. One look-up in the index for each
--- deleted agent that is not purged, however many connections there are.
+-- Deleted agents, of any organisation, that still have connections of users: the earliest of each organisation, then the second of each,
+-- and so on, so that an organisation with many cannot keep out those of others. One look-up in the index for each deleted agent that is
+-- not purged, however many connections there are.
 create or replace function list_deleted_agents_with_connections(max_rows int)
   returns table (organisation_id uuid, agent_id uuid, deleted_at timestamptz)
   language sql stable security definer set search_path = public, pg_temp
@@ -7,7 +8,7 @@ create or replace function list_deleted_agents_with_connections(max_rows int)
     select a.organisation_id, a.id, a.deleted_at from agents a
       where a.deleted_at is not null and a.purged_at is null and exists (
         select from connections c where c.organisation_id = a.organisation_id and c.agent_id = a.id)
-      order by a.deleted_at limit max_rows;
+      order by row_number() over (partition by a.organisation_id order by a.deleted_at, a.id), a.deleted_at limit max_rows;
   end;
 alter function list_deleted_agents_with_connections owner to perch_platform;
 revoke execute on function list_deleted_agents_with_connections from public;

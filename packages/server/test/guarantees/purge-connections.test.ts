@@ -139,6 +139,7 @@ describe("providers that were not told of a revocation", () => {
   });
   const tellProvider: TellProvider = async ({ id, issuer }) => {
     asked.push(id);
+    if (issuer === "https://slow.example") laterMs += 1000;
     return says[issuer ?? ""] ?? "failed";
   };
   const createSteps = () =>
@@ -274,6 +275,39 @@ describe("providers that were not told of a revocation", () => {
       await createSteps().ofDeletedAgents();
       expect(await listIds(other)).toEqual([]);
       expect(await listIds(organisation)).toEqual([]);
+    });
+
+    test("do not hold up agents of others, however many agents an organisation has deleted before", async () => {
+      const hostile = await createOrganisation();
+      await testbed.query(
+        `with deleted as (
+           insert into agents (organisation_id, id, name, status, definition, security, deleted_at)
+             select organisation_id, gen_random_uuid(), name || i, status, definition, security, now() - interval '3 hours'
+               from agents, generate_series(1, 1100) i where id = $1 returning organisation_id, id)
+         insert into connections (organisation_id, id, agent_id, user_id, tool, status, resource, issuer, sealed_grant)
+           select organisation_id, gen_random_uuid(), id, 'u', 'book', 'active', 'https://tools.example', 'https://' || id, ''
+             from deleted`,
+        [hostile.agentId],
+      );
+      const { organisation: other } = await createDeletedAgent("https://answers.example");
+      says = { "https://answers.example": "done" };
+      await createSteps().ofDeletedAgents();
+      expect(await listIds(other)).toEqual([]);
+      expect(await listIds(hostile)).toHaveLength(1100);
+    });
+
+    test("do not hold up agents of others by taking a second for each answer", async () => {
+      const slow = await createOrganisation();
+      for (let n = 0; n < 60; n++) await insert(slow, { party: { issuer: "https://slow.example" } });
+      ok(await slow.call("DELETE /v1/agents/{agent_id}", { params: { agent_id: "bot" } }));
+      const { organisation: other } = await createDeletedAgent("https://answers.example");
+      says = { "https://answers.example": "done", "https://slow.example": "done" };
+      await createSteps().ofDeletedAgents();
+      expect(await listIds(other)).toEqual([]);
+      expect((await listIds(slow)).length).toBeLessThan(60);
+      laterMs = 0;
+      for (let pass = 0; pass < 3; pass++) await createSteps().ofDeletedAgents();
+      expect(await listIds(slow)).toEqual([]);
     });
   });
 });

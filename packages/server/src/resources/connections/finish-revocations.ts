@@ -9,7 +9,7 @@ import {
   type RevocationKey,
   updateRevokedAtProvider,
 } from "./revocation-queries.ts";
-import { createTellMany } from "./tell-many-providers.ts";
+import { createTellMany, type TellResult } from "./tell-many-providers.ts";
 import type { TellProvider } from "./tell-provider.ts";
 
 interface FinishDeps {
@@ -22,8 +22,17 @@ interface FinishDeps {
 /** For how long a provider is asked. The consent then stays until its user ends it there. */
 const maxAgeMs = 24 * 3_600_000;
 const maxStepMs = 30_000;
+/** A provider that takes seconds for each answer must not use up the step: then the next agent has its turn. */
+const maxTurnMs = 3000;
 const pageRows = 500;
 const maxAgents = 1000;
+
+const isEnded = (result: TellResult): result is "done" | "not_offered" => result === "done" || result === "not_offered";
+
+interface Turn {
+  readonly agent: DeletedAgent;
+  readonly after?: string | undefined;
+}
 
 /** Steps of housekeeping, each for some seconds at most: what it leaves, the next one does. Neither reads connections in use. */
 export function createFinishRevocations({ db, tellProvider, nowMs, onDeleted }: FinishDeps) {
@@ -37,23 +46,27 @@ export function createFinishRevocations({ db, tellProvider, nowMs, onDeleted }: 
     const row = await db.inOrganisation(key.organisationId, (trx) => findConnectionToRevoke(trx, key));
     if (!row) return;
     const result = await pass.tell(row);
-    const isTold = result === "done" || result === "not_offered";
-    if (!isTold && !mustEnd) return;
-    await db.inOrganisation(key.organisationId, (trx) => updateRevokedAtProvider(trx, row, isTold ? result : "failed"));
+    if (!isEnded(result) && !mustEnd) return;
+    const outcome = isEnded(result) ? result : "failed";
+    await db.inOrganisation(key.organisationId, (trx) => updateRevokedAtProvider(trx, row, outcome));
   };
 
   /** The next connections of a deleted agent. Undefined: there are no more, or the rest has to wait for the next pass. */
-  const deletePage = async (pass: Pass, agent: DeletedAgent, after?: string): Promise<string | undefined> => {
+  const deletePage = async (pass: Pass, { agent, after }: Turn): Promise<Turn | undefined> => {
     const { organisationId } = agent;
-    const rows = await db.inOrganisation(organisationId, (trx) => listConnectionsOfAgent(trx, agent, after, pageRows));
     const mustEnd = isOverdue(agent.deletedAt);
+    if (pass.isSkipped(organisationId) && !mustEnd) return undefined;
+    const rows = await db.inOrganisation(organisationId, (trx) => listConnectionsOfAgent(trx, agent, after, pageRows));
+    const until = nowMs() + maxTurnMs;
+    let isCut = false;
     const ended: string[] = [];
     await pass.each(rows, async (row) => {
-      const result = mustEnd ? "not_offered" : await pass.tell(row);
-      if (result === "done" || result === "not_offered") ended.push(row.id);
+      if (!mustEnd && nowMs() >= until) isCut = true;
+      else if (mustEnd || isEnded(await pass.tell(row))) ended.push(row.id);
     });
     onDeleted(await db.inOrganisation(organisationId, (trx) => deleteConnections(trx, organisationId, ended)));
-    return rows.length < pageRows || ended.length === 0 ? undefined : rows.at(-1)?.id;
+    if (ended.length === 0 || (rows.length < pageRows && !isCut)) return undefined;
+    return { agent, after: isCut ? after : rows.at(-1)?.id };
   };
 
   return {
@@ -72,12 +85,11 @@ export function createFinishRevocations({ db, tellProvider, nowMs, onDeleted }: 
     ofDeletedAgents: async (): Promise<void> => {
       const pass = beginPass();
       const until = nowMs() + maxStepMs;
-      const turns: { readonly agent: DeletedAgent; readonly after?: string }[] = (
-        await listDeletedAgentsWithConnections(db.unscoped, maxAgents)
-      ).map((agent) => ({ agent }));
+      const agents = await listDeletedAgentsWithConnections(db.unscoped, maxAgents);
+      const turns: Turn[] = agents.map((agent) => ({ agent }));
       for (let turn = turns.shift(); turn && nowMs() < until; turn = turns.shift()) {
-        const after = await deletePage(pass, turn.agent, turn.after);
-        if (after !== undefined) turns.push({ agent: turn.agent, after });
+        const next = await deletePage(pass, turn);
+        if (next) turns.push(next);
       }
     },
   };

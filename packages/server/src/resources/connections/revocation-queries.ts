@@ -73,7 +73,7 @@ export interface DeletedAgent extends AgentKey {
   readonly deletedAt: Date;
 }
 
-/** Of all organisations, the earliest first. */
+/** Of all organisations in turn, the earliest of each first. */
 export async function listDeletedAgentsWithConnections(db: Kysely<DB>, limit: number): Promise<DeletedAgent[]> {
   const { rows } = await sql<{ organisation_id: string; agent_id: string; deleted_at: Date }>`
     select * from list_deleted_agents_with_connections(${limit})`.execute(db);
