@@ -1,6 +1,7 @@
 import { type ErrorBody, errorStatus } from "@perch/contract";
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { isConnectionFailure, isStatementTimeout } from "../db/connection-failure.ts";
+import { OAuthFailure } from "../outbound/oauth/oauth-failure.ts";
 import { ApiError } from "../platform/api-error.ts";
 import { securityHeaders } from "./security-headers.ts";
 
@@ -77,8 +78,11 @@ export function replyWithError(
   const apiError = toApiError(error, request.id);
   const status = errorStatus[apiError.code];
   // A run that takes longer than its request waits is no fault.
-  if (status >= 500 && apiError.code !== "still_running")
-    request.log.error({ correlationId: request.id, err: apiError.cause ?? apiError }, apiError.code);
+  if (status >= 500 && apiError.code !== "still_running") {
+    // Nor is it one that the provider of an organisation's tool does not answer: the operator can do nothing about it.
+    const level = apiError.cause instanceof OAuthFailure ? "info" : "error";
+    request.log[level]({ correlationId: request.id, err: apiError.cause ?? apiError }, apiError.code);
+  }
   // Some errors occur before any hook has run.
   reply.headers({ ...securityHeaders, "x-correlation-id": request.id });
   if (apiError.retryAfterSeconds !== undefined) reply.header("retry-after", apiError.retryAfterSeconds);

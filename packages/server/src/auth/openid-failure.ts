@@ -1,6 +1,6 @@
 import { errors as joseErrors } from "jose";
 import * as oauth from "oauth4webapi";
-import { isStrangeForm, protocolWord } from "../outbound/oauth/oauth-failure.ts";
+import { isNotConformant, protocolWord } from "../outbound/oauth/oauth-failure.ts";
 import { ApiError } from "../platform/api-error.ts";
 import { reasonOfFailedCall } from "../platform/reason-of-failed-call.ts";
 
@@ -60,7 +60,7 @@ export function toFailure(error: unknown, phase: Phase): OpenIdFailure {
   if (phase === "recheck" && isComparison(error))
     return new OpenIdFailure("refused", "the issuer's userinfo is about somebody else");
   if (error instanceof oauth.OperationProcessingError)
-    return new OpenIdFailure(isStrangeForm(error) ? "unavailable" : "invalid", error.message);
+    return new OpenIdFailure(isNotConformant(error) ? "unavailable" : "invalid", error.message);
   if (error instanceof joseErrors.JWKSTimeout || error instanceof joseErrors.JWKSInvalid)
     return new OpenIdFailure("unavailable", "the issuer's keys cannot be read");
   if (error instanceof joseErrors.JOSEError) return new OpenIdFailure("invalid", `the ID token: ${error.code}`);

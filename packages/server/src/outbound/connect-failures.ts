@@ -8,6 +8,8 @@ export interface ConnectFailure {
   readonly adviceAbout: (setting: string) => string;
   /** Whether it may be there in a moment. A certificate that is not trusted now is not trusted then either. */
   readonly isTransient: boolean;
+  /** The name of the host is known to nobody. */
+  readonly isUnknownName?: true;
 }
 
 type Kind = Omit<ConnectFailure, "reason"> & { readonly clause: string; readonly codes: RegExp };
@@ -24,6 +26,7 @@ const kinds: readonly Kind[] = [
     clause: "its host name was not found",
     adviceAbout: (setting) => `Correct ${setting}.`,
     isTransient: true,
+    isUnknownName: true,
   },
   {
     codes: /^EAI_AGAIN$/,

@@ -1,6 +1,6 @@
 import * as oauth from "oauth4webapi";
 import type { ConsentSecrets, OAuthClient, OAuthParty } from "./oauth-client.ts";
-import { OAuthFailure, protocolWord, subjectOf } from "./oauth-failure.ts";
+import { OAuthFailure, protocolWord, subjectOf, transientErrors } from "./oauth-failure.ts";
 
 export const toServer = (party: OAuthParty): oauth.AuthorizationServer => ({
   issuer: party.issuer,
@@ -43,25 +43,24 @@ export const authorizationUrl: OAuthClient["authorizationUrl"] = async (party, {
   return url;
 };
 
-const saidNo: readonly string[] = [
+const deniedErrors: readonly string[] = [
   "access_denied",
   ...["login_required", "consent_required", "interaction_required", "account_selection_required"],
 ];
-const notNow: readonly string[] = ["server_error", "temporarily_unavailable"];
-const ownMistakes: readonly string[] = [
+const requestErrors: readonly string[] = [
   ...["invalid_request", "unauthorized_client", "unsupported_response_type", "invalid_scope", "invalid_target"],
 ];
 
 function fromRedirect(subject: string, error: string): OAuthFailure {
   const reason = `${subject} sent the browser back with ${protocolWord(error)}`;
-  if (saidNo.includes(error)) return new OAuthFailure("denied", `${reason}: access was not allowed.`);
-  if (notNow.includes(error)) return new OAuthFailure("unavailable", `${reason}. Try again with a new link.`);
-  if (ownMistakes.includes(error))
+  if (deniedErrors.includes(error)) return new OAuthFailure("denied", `${reason}: access was not allowed.`);
+  if (transientErrors.includes(error)) return new OAuthFailure("unavailable", `${reason}.`);
+  if (requestErrors.includes(error))
     return new OAuthFailure(
       "misconfigured",
       `${reason}. Check the client and the scopes in the tool's \`connection\`.`,
     );
-  return new OAuthFailure("invalid", `${reason}. Try again with a new link.`);
+  return new OAuthFailure("invalid", `${reason}.`);
 }
 
 const codePattern = /^[\x20-\x7e]{1,4096}$/;
@@ -78,10 +77,7 @@ export function validateCallback(party: OAuthParty, parameters: URLSearchParams,
     if (!(error instanceof oauth.OperationProcessingError || error instanceof oauth.UnsupportedOperationError))
       throw error;
   }
-  throw new OAuthFailure(
-    "invalid",
-    `${subject} sent the browser back with what was not made for this consent. Try again with a new link.`,
-  );
+  throw new OAuthFailure("invalid", `${subject} sent the browser back with what was not made for this consent.`);
 }
 
 export const checkCallback: OAuthClient["checkCallback"] = (party, parameters, state) => {

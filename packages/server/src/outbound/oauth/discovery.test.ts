@@ -268,7 +268,7 @@ describe("metadata is refused", () => {
     expect(Date.now() - started).toBeLessThan(3000);
     await expect(findPartyOf(client, tool)).rejects.toMatchObject({
       kind: "unavailable",
-      message: `The authorization server ${new URL(slow.url).host} took too long to answer. Try again shortly.`,
+      message: `The authorization server ${new URL(slow.url).host} took too long to answer.`,
     });
     expect(slow.calls).toHaveLength(1);
   });
@@ -278,8 +278,25 @@ describe("metadata is refused", () => {
     await close();
     await expect(findPartyOf(createTestOAuthClient(), userTool(url, named))).rejects.toMatchObject({
       kind: "unavailable",
-      message: `The tool's server ${new URL(url).host} could not be reached: it refuses connections (ECONNREFUSED). Try again shortly.`,
+      message: `The tool's server ${new URL(url).host} could not be reached: it refuses connections (ECONNREFUSED).`,
     });
+  });
+});
+
+test("a host name that nobody has is more likely a mistake: the failure says what to correct", async () => {
+  const tool = userTool("http://127.0.0.1:8080/mcp", { ...named, issuer: "https://nobody.invalid" });
+  await expect(findPartyOf(createTestOAuthClient(), tool)).rejects.toMatchObject({
+    kind: "unavailable",
+    message: expect.stringMatching(/its host name was not found \(ENOTFOUND\)\. Correct `issuer` in the tool's/),
+  });
+});
+
+test("an issuer that is written with a slash, where the server has none: the failure says how to write it", async () => {
+  const server = await startServer((url) => ({ [serverPath]: serverMetadata(url) }));
+  const tool = userTool("http://127.0.0.1:8080/mcp", { ...named, issuer: `${server.url}/` });
+  await expect(findPartyOf(createTestOAuthClient(), tool)).rejects.toMatchObject({
+    kind: "misconfigured",
+    message: `\`issuer\` must be written exactly as the server does: ${server.url} (without the last slash).`,
   });
 });
 

@@ -5,7 +5,7 @@ import type { LimitedFetch } from "./limited-fetch.ts";
 import type { OAuthClient, OAuthParty, OAuthTool } from "./oauth-client.ts";
 import { OAuthFailure, subjectOf, waitForServer } from "./oauth-failure.ts";
 import { type FindProtectedResource, type ProtectedResource, staticAddress } from "./protected-resource.ts";
-import { isPlainIssuer, redirectAddress } from "./redirect-address.ts";
+import { isPlainIssuer, noPublicUrl, redirectAddress } from "./redirect-address.ts";
 import { parseLinkedAddress, parseSecureAddress } from "./secure-address.ts";
 
 interface FindPartyDeps {
@@ -17,11 +17,6 @@ interface FindPartyDeps {
 }
 
 const misconfigured = (message: string): OAuthFailure => new OAuthFailure("misconfigured", message);
-
-const noPublicUrl = (): OAuthFailure =>
-  misconfigured(
-    "Users cannot connect accounts: set PERCH_PUBLIC_URL, so that authorization servers can send them back.",
-  );
 
 function readEndpoint(server: AuthorizationServer, name: "authorization_endpoint" | "token_endpoint"): string {
   const { issuer, [name]: address } = server;
@@ -79,18 +74,18 @@ export function createFindParty(deps: FindPartyDeps): OAuthClient["findParty"] {
     const found = named === undefined ? await waitForServer(findProtectedResource(tool), signal) : undefined;
     const address = named ?? found?.issuer ?? "";
     const server = servers.findKnown(address) ?? (await waitForServer(servers.discover(address), signal));
-    if (named !== undefined && server.issuer !== named)
-      throw misconfigured(
-        `${subjectOf(named)} writes its issuer otherwise: the tool's \`connection\` must name it letter by letter.`,
-      );
     if (!isPlainIssuer(server.issuer))
       throw misconfigured(`${subjectOf(address)} has an issuer that cannot be part of a redirect address.`);
+    // All else about it was compared when its metadata was read.
+    const slash = server.issuer.endsWith("/") ? "with a slash at the end" : "without the last slash";
+    if (named !== undefined && server.issuer !== named)
+      throw misconfigured(`\`issuer\` must be written exactly as the server does: ${server.issuer} (${slash}).`);
     return { server, found };
   };
 
   return async (owner, tool, options) => {
     const isOfUser = tool.connection.account === "user";
-    if (isOfUser && publicUrl === undefined) throw noPublicUrl();
+    if (isOfUser && publicUrl === undefined) throw misconfigured(noPublicUrl);
     if (!parseSecureAddress(staticAddress(tool.url)))
       throw misconfigured(
         `The tool ${tool.name} has a \`connection\`, so its \`url\` must be an https address: tokens are sent to it.`,

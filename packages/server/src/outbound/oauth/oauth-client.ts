@@ -50,6 +50,12 @@ export interface OAuthTokens {
   readonly scopes: readonly string[];
 }
 
+/** What a refresh begins with. */
+export interface GrantedTokens {
+  readonly refreshToken: string;
+  readonly scopes: readonly string[];
+}
+
 /** What of a consent is kept until the browser comes back, sealed. */
 export interface ConsentSecrets {
   readonly state: string;
@@ -84,11 +90,11 @@ export interface OAuthClient {
     callback: { readonly parameters: URLSearchParams; readonly secrets: ConsentSecrets },
     signal: AbortSignal,
   ) => Promise<OAuthTokens>;
-  /** A server that gives no new refresh token keeps the old one. */
+  /** A server that gives no new refresh token keeps the old one, and one that names no scopes keeps those that it granted. */
   readonly refresh: (
     owner: SecretOwner,
     party: OAuthParty,
-    refreshToken: string,
+    previous: GrantedTokens,
     signal: AbortSignal,
   ) => Promise<OAuthTokens>;
   readonly clientCredentials: (owner: SecretOwner, party: OAuthParty, signal: AbortSignal) => Promise<OAuthTokens>;

@@ -14,7 +14,10 @@ import { describeTransportError } from "../tools/tool-errors.ts";
  */
 export type OAuthFailureKind = "unavailable" | "refused" | "denied" | "invalid" | "misconfigured";
 
-/** Its message is for users: it says what to do, and holds no token and nothing that a browser or a server wrote. */
+/**
+ * Its message is for users: it says what happened, and what of the tool's `connection` to change if that is it. Who retries, or asks for
+ * a new link, depends on what was done: the caller says that. It holds no token and nothing that a browser or a server wrote.
+ */
 export class OAuthFailure extends OutsideError {
   readonly kind: OAuthFailureKind;
 
@@ -24,14 +27,17 @@ export class OAuthFailure extends OutsideError {
   }
 }
 
+/** A retry may help, whatever was asked. */
+export const transientErrors: readonly string[] = ["server_error", "temporarily_unavailable", "slow_down"];
+
 /** Words of a protocol, such as `invalid_grant`. Anything else that stands in their place is not repeated. */
 export const protocolWord = (text: string): string => (/^[a-z_]{1,64}$/.test(text) ? text : "an unknown error");
 
 /** Not the protocol's form, such as the error page of a proxy: it says nothing about what was asked. */
-export const isStrangeForm = ({ code }: oauth.OperationProcessingError): boolean =>
+export const isNotConformant = ({ code }: oauth.OperationProcessingError): boolean =>
   code === oauth.RESPONSE_IS_NOT_JSON || code === oauth.RESPONSE_IS_NOT_CONFORM || code === oauth.PARSE_ERROR;
 
-/** `subject` begins the messages, `advice` ends those that a retry does not help. */
+/** `subject` begins the messages, `advice` ends those that may be a mistake in the `connection`. */
 export interface FailureContext {
   readonly subject: string;
   readonly advice: string;
@@ -46,7 +52,7 @@ const isOwnRefusal = (error: unknown): error is OAuthFailure | RefusedSecretErro
 
 /** A status that promises a better answer later. */
 export const answeredStatus = (status: number, subject: string): OAuthFailure =>
-  new OAuthFailure("unavailable", `${subject} answered ${status}. Try again shortly.`);
+  new OAuthFailure("unavailable", `${subject} answered ${status}.`);
 
 /** No answer, or one that cannot be read. Errors of `oauth4webapi` hold tokens and answers in their causes, so only fixed words are kept. */
 export function toCallFailure(
@@ -58,16 +64,16 @@ export function toCallFailure(
   const { subject, advice } = context;
   if ([...causesOf(error)].some((cause) => cause instanceof ResponseTooLargeError))
     return new OAuthFailure("invalid", `${subject} sends more than Perch reads. ${advice}`);
-  if (error instanceof oauth.OperationProcessingError && isStrangeForm(error))
-    return new OAuthFailure("unavailable", `${subject} did not answer in the form of the protocol. Try again shortly.`);
+  if (error instanceof oauth.OperationProcessingError && isNotConformant(error))
+    return new OAuthFailure("unavailable", `${subject} did not answer in the form of the protocol.`);
   if (error instanceof oauth.OperationProcessingError || error instanceof oauth.UnsupportedOperationError)
     return new OAuthFailure("invalid", `${subject} sends what the protocol does not allow. ${advice}`);
   const failure = findConnectFailure(error);
-  if (!failure)
-    return new OAuthFailure("unavailable", `${subject} ${describeTransportError(error)}. Try again shortly.`);
-  return failure.isTransient
-    ? new OAuthFailure("unavailable", `${subject} could not be reached: ${failure.reason}. Try again shortly.`)
-    : new OAuthFailure("misconfigured", `${subject} could not be reached: ${failure.reason}. ${advice}`);
+  if (!failure) return new OAuthFailure("unavailable", `${subject} ${describeTransportError(error)}.`);
+  const reason = `${subject} could not be reached: ${failure.reason}.`;
+  if (!failure.isTransient) return new OAuthFailure("misconfigured", `${reason} ${advice}`);
+  // A name that nobody has is more often a mistake than a matter of time.
+  return new OAuthFailure("unavailable", failure.isUnknownName ? `${reason} ${advice}` : reason);
 }
 
 const noAnswer = () => new OAuthFailure("unavailable", "The authorization server did not answer in time.");

@@ -47,6 +47,10 @@ export function parseOrganisationIssuer(path: string): OrganisationIssuer | unde
   return organisationId === undefined || issuer === undefined ? undefined : { organisationId, issuer };
 }
 
+/** What everybody is told who would need the address of a consent, and has none. */
+export const noPublicUrl =
+  "Users cannot connect accounts on this installation: the operator must set PERCH_PUBLIC_URL to the address at which browsers reach it.";
+
 export const callbackPath = "/oauth/callback/";
 export const clientDocumentPath = "/oauth/clients/";
 

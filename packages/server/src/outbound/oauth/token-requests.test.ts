@@ -9,6 +9,7 @@ import {
 } from "../../../test/support/account-provider.ts";
 import {
   connectAccount,
+  consentTo,
   createTestOAuthClient,
   findPartyOf,
   owner,
@@ -45,8 +46,9 @@ const refreshTokenOf = ({ refreshToken }: OAuthTokens): string => {
   if (refreshToken === null) throw new Error("there is no refresh token");
   return refreshToken;
 };
+const granted = { refreshToken: "a-refresh-token", scopes: ["mail.read"] };
 const refresh = (tokens: OAuthTokens, from: OAuthParty = party) =>
-  client.refresh(owner, from, refreshTokenOf(tokens), soon());
+  client.refresh(owner, from, { ...tokens, refreshToken: refreshTokenOf(tokens) }, soon());
 
 /** The token endpoint answers this once. */
 async function whileTokenEndpoint<T>(mode: TokenEndpointMode, work: () => Promise<T>): Promise<T> {
@@ -84,13 +86,13 @@ describe("a refresh", () => {
     for (const tokens of [first, second]) await expect(refresh(tokens)).rejects.toMatchObject({ kind: "refused" });
   });
 
-  test("is refused once the user has withdrawn the consent, with what to do and without a token in its words", async () => {
+  test("is refused once the user has withdrawn the consent, in words without a token", async () => {
     const tokens = await connectAccount(client, party, "eve");
     provider.revokeGrants("eve");
     const failure = await refresh(tokens).catch((error: unknown) => error);
     expect(failure).toMatchObject({
       kind: "refused",
-      message: expect.stringContaining("must connect the account again"),
+      message: expect.stringMatching(/no longer accepts the user's consent \(400 invalid_grant\)\.$/),
     });
     expect(JSON.stringify(failure) + String(failure)).not.toContain(tokens.refreshToken);
   });
@@ -105,8 +107,10 @@ describe("a refresh", () => {
     ["nothing", "unavailable", { status: 200 }],
     ["a redirect, which is not followed", "unavailable", { status: 307, headers: { location: "/elsewhere" } }],
     ["temporarily_unavailable", "unavailable", answered({ error: "temporarily_unavailable" }, 400)],
-    ["404", "refused", { status: 404 }],
-    ["410", "refused", { status: 410 }],
+    ["404, as a proxy does while its server is replaced", "unavailable", { status: 404 }],
+    ["410", "unavailable", { status: 410 }],
+    ["404 and a word", "unavailable", answered({ error: "not_found" }, 404)],
+    ["a word that nobody knows", "unavailable", answered({ error: "quota_exceeded" }, 400)],
     ["invalid_grant", "refused", answered({ error: "invalid_grant" }, 400)],
     ["an error and status 200, as GitHub does", "refused", answered({ error: "bad_refresh_token" })],
     ["invalid_client", "misconfigured", answered({ error: "invalid_client" }, 400)],
@@ -121,27 +125,27 @@ describe("a refresh", () => {
     ["a refresh token that is none", "invalid", answered({ ...bearer, refresh_token: "é é é é é" })],
     ["no token", "invalid", answered({ token_type: "bearer" })],
   ])("answered with %s is %s", async (_, kind, mode) => {
-    const refused = whileTokenEndpoint(mode, () => client.refresh(owner, party, "a-refresh-token", soon()));
+    const refused = whileTokenEndpoint(mode, () => client.refresh(owner, party, granted, soon()));
     await expect(refused).rejects.toMatchObject({ kind });
     expect(provider.requests).not.toContain("POST /elsewhere");
   });
 
   test("goes to no address inside, whatever a server named as its token endpoint", async () => {
     const inside = { ...party, tokenEndpoint: "https://10.1.2.3/token" };
-    await expect(client.refresh(owner, inside, "a-refresh-token", soon())).rejects.toBeInstanceOf(RefusedAddressError);
+    await expect(client.refresh(owner, inside, granted, soon())).rejects.toBeInstanceOf(RefusedAddressError);
   });
 
   test("of a client that Perch registered itself and the server forgot needs a new consent", async () => {
     const registered = { kind: "registered", clientId: "gone", authMethod: "none", expiresAtMs: null } as const;
-    await expect(
-      client.refresh(owner, { ...party, client: registered }, "a-refresh-token", soon()),
-    ).rejects.toMatchObject({ kind: "refused" });
+    await expect(client.refresh(owner, { ...party, client: registered }, granted, soon())).rejects.toMatchObject({
+      kind: "refused",
+    });
   });
 
   test("waits longer for an answer than metadata is waited for, and no longer than the caller does", async () => {
     const started = Date.now();
     const waited = (mode: TokenEndpointMode, signal: AbortSignal) =>
-      whileTokenEndpoint(mode, () => client.refresh(owner, party, "a-refresh-token", signal));
+      whileTokenEndpoint(mode, () => client.refresh(owner, party, granted, signal));
     await expect(waited("hang", AbortSignal.timeout(100))).rejects.toMatchObject({
       kind: "unavailable",
       message: expect.stringContaining("took too long"),
@@ -167,7 +171,7 @@ describe("a refresh", () => {
 
 describe("an answer with tokens", () => {
   const answer = (more: object) =>
-    whileTokenEndpoint(answered({ ...bearer, ...more }), () => client.refresh(owner, party, "a-refresh-token", soon()));
+    whileTokenEndpoint(answered({ ...bearer, ...more }), () => client.refresh(owner, party, granted, soon()));
 
   test("has a life that is believed within reason", async () => {
     const year = 365 * 24 * 60 * 60_000;
@@ -178,9 +182,16 @@ describe("an answer with tokens", () => {
       expect((await answer({ expires_in })).expiresAtMs).toBeNull();
   });
 
-  test("has the scopes that were granted, else those that were asked for", async () => {
+  test("has the scopes that it names, else those that were granted before, else those that were asked for", async () => {
     expect((await answer({ scope: "mail.read  mail.send" })).scopes).toEqual(["mail.read", "mail.send"]);
-    expect((await answer({})).scopes).toEqual(party.scopes);
+    // The user has allowed less than was asked for: a refresh does not give more.
+    expect((await answer({})).scopes).toEqual(["mail.read"]);
+    const at = { ...party, scopes: ["mail.read", "mail.send"] };
+    const { secrets, parameters } = await consentTo(client, at, "ada");
+    const first = await whileTokenEndpoint(answered(bearer), () =>
+      client.exchangeCode(owner, at, { parameters, secrets }, soon()),
+    );
+    expect(first.scopes).toEqual(at.scopes);
   });
 
   test("keeps the refresh token if it brings an empty one, and ignores an ID token beside it", async () => {
@@ -200,17 +211,17 @@ describe("a secret of a client", () => {
     const elsewhere = createTestOAuthClient({ secrets: { mail: { value, origins: ["https://api.example"] } } });
     const before = provider.requests.length;
     const at = await partyWith(elsewhere);
-    await expect(elsewhere.refresh(owner, at, refreshTokenOf(tokens), soon())).rejects.toBeInstanceOf(SecretHostError);
+    await expect(elsewhere.refresh(owner, at, granted, soon())).rejects.toBeInstanceOf(SecretHostError);
     await expect(elsewhere.revoke(owner, at, tokens, soon())).rejects.toBeInstanceOf(SecretHostError);
     expect(provider.requests.slice(before).filter((request) => request.startsWith("POST"))).toEqual([]);
   });
 
   test("that does not exist, or is wrong, is told", async () => {
-    await expect(client.refresh(owner, await partyWith(client), "a-refresh-token", soon())).rejects.toBeInstanceOf(
+    await expect(client.refresh(owner, await partyWith(client), granted, soon())).rejects.toBeInstanceOf(
       MissingSecretError,
     );
     const wrong = createTestOAuthClient({ secrets: { mail: { value: "wrong-secret", origins: [provider.issuer] } } });
-    await expect(wrong.refresh(owner, await partyWith(wrong), "a-refresh-token", soon())).rejects.toMatchObject({
+    await expect(wrong.refresh(owner, await partyWith(wrong), granted, soon())).rejects.toMatchObject({
       kind: "misconfigured",
       message: expect.stringContaining("Compare `client_id` and `client_secret`"),
     });

@@ -78,19 +78,19 @@ export function createTokenRequests({
       };
       return ask(party, "code", request, async (response) => {
         const answer = await oauth.processAuthorizationCodeResponse(server, client, response);
-        return toTokens(party, answer, { previous: null, nowMs: now() });
+        return toTokens(party, answer, { nowMs: now() });
       });
     },
 
-    refresh: (owner, party, refreshToken, signal) => {
+    refresh: (owner, party, previous, signal) => {
       const [server, client] = [toServer(party), toClient(party)];
       const request = async () => {
         const auth = await present(owner, party);
-        return oauth.refreshTokenGrantRequest(server, client, auth, refreshToken, optionsOf(party, signal));
+        return oauth.refreshTokenGrantRequest(server, client, auth, previous.refreshToken, optionsOf(party, signal));
       };
       return ask(party, "refresh", request, async (response) => {
         const answer = await oauth.processRefreshTokenResponse(server, client, response);
-        return toTokens(party, answer, { previous: refreshToken, nowMs: now() });
+        return toTokens(party, answer, { previous, nowMs: now() });
       });
     },
 
@@ -106,7 +106,7 @@ export function createTokenRequests({
       return ask(party, "machine", request, async (response) => {
         const answer = await oauth.processClientCredentialsResponse(server, client, response);
         // RFC 6749, 4.4.3: there should be no refresh token, because the credentials are enough.
-        return { ...toTokens(party, answer, { previous: null, nowMs: now() }), refreshToken: null };
+        return { ...toTokens(party, answer, { nowMs: now() }), refreshToken: null };
       });
     },
   };

@@ -1,5 +1,5 @@
 import type { TokenEndpointResponse } from "oauth4webapi";
-import type { OAuthParty, OAuthTokens } from "./oauth-client.ts";
+import type { GrantedTokens, OAuthParty, OAuthTokens } from "./oauth-client.ts";
 import { OAuthFailure, subjectOf } from "./oauth-failure.ts";
 
 type Body = Record<string, unknown>;
@@ -41,7 +41,7 @@ const isScope = (scope: string): boolean => scope !== "" && scope.length <= maxS
 export function toTokens(
   party: OAuthParty,
   answer: TokenEndpointResponse,
-  { previous, nowMs }: { readonly previous: string | null; readonly nowMs: number },
+  { previous, nowMs }: { readonly previous?: GrantedTokens; readonly nowMs: number },
 ): OAuthTokens {
   const { access_token, token_type, refresh_token, expires_in, scope } = answer;
   const given = [access_token, ...(refresh_token === undefined ? [] : [refresh_token])];
@@ -52,8 +52,9 @@ export function toTokens(
     );
   return {
     accessToken: access_token,
-    refreshToken: refresh_token ?? previous,
+    refreshToken: refresh_token ?? previous?.refreshToken ?? null,
     expiresAtMs: expires_in === undefined ? null : nowMs + Math.min(expires_in, maxLifeSeconds) * 1000,
-    scopes: scope === undefined ? party.scopes : scope.split(" ").filter(isScope).slice(0, maxScopes),
+    scopes:
+      scope === undefined ? (previous?.scopes ?? party.scopes) : scope.split(" ").filter(isScope).slice(0, maxScopes),
   };
 }

@@ -2,6 +2,7 @@ import type { InputOf, Operations } from "@perch/contract";
 import { type ConnectionTokens, consentMinutes } from "../../auth/connection-token.ts";
 import type { OrganisationTransaction } from "../../db/database.ts";
 import type { OAuthClient, OAuthParty, Registrations } from "../../outbound/oauth/oauth-client.ts";
+import { noPublicUrl } from "../../outbound/oauth/redirect-address.ts";
 import { actFor } from "../../platform/acting-organisation.ts";
 import type { AgentKey } from "../../platform/agent-key.ts";
 import { conflict, notFound } from "../../platform/api-error.ts";
@@ -53,9 +54,7 @@ const advice = { otherwise: "Then ask for the link again." };
 
 function requirePublicUrl(publicUrl: string | undefined): string {
   if (publicUrl !== undefined) return publicUrl;
-  throw conflict(
-    "Users cannot connect accounts here yet: a provider must know where to send them back to. The operator sets PERCH_PUBLIC_URL to the address at which browsers reach this server.",
-  );
+  throw conflict(noPublicUrl);
 }
 
 /** A revoked one begins anew. What was given up stays with whoever still has to tell the provider. */

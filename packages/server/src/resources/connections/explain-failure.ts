@@ -9,7 +9,7 @@ export function explainFailure(error: unknown, next: { readonly retry?: string; 
   if (isRefusedCall(error)) return conflict(`${error.message} ${next.otherwise}`);
   if (!(error instanceof OAuthFailure)) return error;
   if (error.kind === "unavailable")
-    return new ApiError("unavailable", [error.message, next.retry ?? []].flat().join(" "), {
+    return new ApiError("unavailable", `${error.message} ${next.retry ?? "Try again shortly."}`, {
       retryAfterSeconds,
       cause: error,
     });

@@ -107,7 +107,12 @@ export function createRefreshGrant(deps: RefreshGrantDeps): RefreshGrant {
     const { identity, grant } = read;
     let tokens: OAuthTokens;
     try {
-      tokens = await oauth.refresh(identity, grant.party, refreshToken, AbortSignal.timeout(refreshTimeoutMs));
+      tokens = await oauth.refresh(
+        identity,
+        grant.party,
+        { refreshToken, scopes: grant.tokens.scopes },
+        AbortSignal.timeout(refreshTimeoutMs),
+      );
     } catch (error) {
       return fail(read, claimedUntil, error);
     }

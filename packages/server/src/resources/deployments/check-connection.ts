@@ -1,5 +1,6 @@
 import type { AgentProblem } from "@perch/contract";
 import type { OAuthClient, OAuthTool, Registrations } from "../../outbound/oauth/oauth-client.ts";
+import { noPublicUrl } from "../../outbound/oauth/redirect-address.ts";
 import { OutsideError } from "../../outbound/outbound-errors.ts";
 import type { FindSecrets } from "../../outbound/secrets/find-secrets.ts";
 import { findRefusal, isRefusedCall, secretNamesOf } from "../../outbound/secrets/resolve-call.ts";
@@ -51,10 +52,7 @@ export function createCheckConnection({
       if (type === "http") await findToken({ ...agent, userId: null }, { type, name, url, connection }, { signal });
       return [];
     }
-    if (publicUrl === undefined) {
-      const message = `Users cannot connect their accounts with the tool ${name}: this installation has no public address to send them back to. An operator can set it with PERCH_PUBLIC_URL.`;
-      return [{ kind: "tool" as const, field, message }];
-    }
+    if (publicUrl === undefined) return [{ kind: "tool" as const, field, message: noPublicUrl }];
     const party = await oauth.findParty(agent, tool, { registrations: registersNothing, signal });
     return checkSecret(agent, tool, party.tokenEndpoint, `${field}.client_secret`);
   };
