@@ -25,3 +25,19 @@ test("an organisation that has too many calls under way keeps no other from aski
   await expect(cache.discover("https://as.example")).rejects.toThrow("unavailable");
   expect(asked()).toBe(2);
 });
+
+test("who joins an organisation that has too many calls under way asks in its own name", async () => {
+  const first = Promise.withResolvers<never>();
+  const found = { issuer: "https://as.example" };
+  const asked: Promise<typeof found>[] = [first.promise, Promise.resolve(found)];
+  const cache = createDiscoveryCache({
+    discover: async () => (await asked.shift()) ?? Promise.reject(new Error("asked too often")),
+    toFailure: () => new Error("unavailable"),
+    now: () => 1_000_000,
+  });
+  const [busy, joined, alsoJoined] = [1, 2, 3].map(() => cache.discover("https://as.example"));
+  first.reject(new OutboundBusyError("too many"));
+  await expect(busy).rejects.toThrow("unavailable");
+  await expect(joined).resolves.toBe(found);
+  await expect(alsoJoined).resolves.toBe(found);
+});

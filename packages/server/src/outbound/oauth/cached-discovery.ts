@@ -24,6 +24,8 @@ const maxAddresses = 1000;
 const isOfCaller = (error: unknown): boolean =>
   [...causesOf(error)].some((cause) => cause instanceof OutboundBusyError);
 
+type Outcome<Found, Failure> = { readonly result: Found } | { readonly failure: Failure; readonly isOfCaller: boolean };
+
 /** What servers say about themselves, by address: kept for ten minutes, and failures for two seconds, so that many callers ask once. */
 export function createDiscoveryCache<Found extends object, Failure extends Error>({
   discover,
@@ -31,22 +33,37 @@ export function createDiscoveryCache<Found extends object, Failure extends Error
   now,
 }: DiscoveryCacheOptions<Found, Failure>): DiscoveryCache<Found> {
   const perf = { now };
-  const underWay = new Map<string, Promise<Found>>();
+  const underWay = new Map<string, Promise<Outcome<Found, Failure>>>();
   const found = new LRUCache<string, Found>({ max: maxAddresses, ttl: discoveryTtlMs, perf });
   const failures = new LRUCache<string, Failure>({ max: maxAddresses, ttl: failureTtlMs, perf });
 
-  const discoverAndKeep = async (address: string): Promise<Found> => {
+  const ask = async (address: string): Promise<Outcome<Found, Failure>> => {
     try {
       const result = await discover(address);
       found.set(address, result);
-      return result;
+      return { result };
     } catch (error) {
       const failure = toFailure(error, address);
-      if (!isOfCaller(error)) failures.set(address, failure);
-      throw failure;
+      if (isOfCaller(error)) return { failure, isOfCaller: true };
+      failures.set(address, failure);
+      return { failure, isOfCaller: false };
     } finally {
       underWay.delete(address);
     }
+  };
+
+  /** Who joined, and would get a failure of the caller that was first, asks in its own name. */
+  const discoverOrJoin = async (address: string): Promise<Found> => {
+    for (let joined = underWay.get(address); joined; joined = underWay.get(address)) {
+      const outcome = await joined;
+      if ("result" in outcome) return outcome.result;
+      if (!outcome.isOfCaller) throw outcome.failure;
+    }
+    const own = ask(address);
+    underWay.set(address, own);
+    const outcome = await own;
+    if ("result" in outcome) return outcome.result;
+    throw outcome.failure;
   };
 
   const findKnown = (address: string): Found | undefined => {
@@ -55,12 +72,5 @@ export function createDiscoveryCache<Found extends object, Failure extends Error
     return found.get(address);
   };
 
-  return {
-    findKnown,
-    discover: (address) => {
-      const discovery = underWay.get(address) ?? discoverAndKeep(address);
-      underWay.set(address, discovery);
-      return discovery;
-    },
-  };
+  return { findKnown, discover: discoverOrJoin };
 }

@@ -2,6 +2,7 @@ import * as oauth from "oauth4webapi";
 import { isTransientStatus } from "../outbound-errors.ts";
 import { createDiscoveryCache, type DiscoveryCache } from "./cached-discovery.ts";
 import type { LimitedFetch } from "./limited-fetch.ts";
+import { authMethods, offlineAccess } from "./oauth-client.ts";
 import { answeredStatus, type FailureContext, OAuthFailure, subjectOf, toCallFailure } from "./oauth-failure.ts";
 import { isPlainIssuer } from "./redirect-address.ts";
 import { parseSecureAddress } from "./secure-address.ts";
@@ -29,6 +30,38 @@ async function readMetadata(response: Response): Promise<object | undefined> {
   if (response.status !== 200) return undefined;
   const body: unknown = await response.json().catch(() => undefined);
   return typeof body === "object" && body !== null && "issuer" in body ? body : undefined;
+}
+
+const maxAddressLength = 2048;
+const usedAddresses = [
+  "authorization_endpoint",
+  "token_endpoint",
+  "registration_endpoint",
+  "revocation_endpoint",
+] as const satisfies (keyof oauth.AuthorizationServer)[];
+
+const keepWords = (words: unknown, used: readonly string[]): string[] | undefined => {
+  if (words === undefined) return undefined;
+  return Array.isArray(words) ? used.filter((word) => words.includes(word)) : [];
+};
+
+/** A thousand are kept, and each may be as large as a body. */
+function keepUsed(server: oauth.AuthorizationServer): oauth.AuthorizationServer {
+  const { authorization_response_iss_parameter_supported, client_id_metadata_document_supported } = server;
+  const words = {
+    code_challenge_methods_supported: keepWords(server.code_challenge_methods_supported, ["S256"]),
+    scopes_supported: keepWords(server.scopes_supported, [offlineAccess]),
+    token_endpoint_auth_methods_supported: keepWords(server.token_endpoint_auth_methods_supported, authMethods),
+  };
+  const addresses = usedAddresses.map((name) => [name, server[name]] as const);
+  const isKept = (address: unknown) => typeof address === "string" && address.length <= maxAddressLength;
+  return {
+    issuer: server.issuer,
+    ...Object.fromEntries(addresses.filter(([, address]) => isKept(address))),
+    ...Object.fromEntries(Object.entries(words).filter(([, kept]) => kept !== undefined)),
+    authorization_response_iss_parameter_supported: authorization_response_iss_parameter_supported === true,
+    client_id_metadata_document_supported: client_id_metadata_document_supported === true,
+  };
 }
 
 const otherIssuer = (issuer: string): OAuthFailure =>
@@ -59,7 +92,7 @@ export function createDiscoverServer({
       const server = await oauth
         .processDiscoveryResponse(new URL(issuer), Response.json(metadata))
         .catch(() => undefined);
-      if (server) return server;
+      if (server) return keepUsed(server);
       failure ??= otherIssuer(issuer);
     }
     throw failure ?? noMetadata(issuer);

@@ -21,7 +21,9 @@ import {
 } from "../../../test/support/oauth-testbed.ts";
 import { type HttpToolAnswer, hang, type ToolServer } from "../../../test/support/tool-server.ts";
 import { RefusedAddressError } from "../address-guard.ts";
-import { metadataAddresses } from "./discover-server.ts";
+import { createGuardedClient } from "../guarded-client.ts";
+import { createDiscoverServer, metadataAddresses } from "./discover-server.ts";
+import { createLimitedFetch } from "./limited-fetch.ts";
 import { coversAddress, staticAddress } from "./protected-resource.ts";
 
 const named = { client_id: "a-client" };
@@ -281,6 +283,21 @@ describe("metadata is refused", () => {
       message: `The tool's server ${new URL(url).host} could not be reached: it refuses connections (ECONNREFUSED).`,
     });
   });
+});
+
+test("of what a server says, only what is used is kept: a thousand of them are in memory", async () => {
+  const { url } = await startServer((issuer) => ({
+    [serverPath]: serverMetadata(issuer, {
+      op_policy_uri: "x".repeat(50_000),
+      scopes_supported: ["a", "offline_access", "b"],
+      revocation_endpoint: `${issuer}/${"x".repeat(5000)}`,
+    }),
+  }));
+  const { fetch } = createGuardedClient({ allowedRanges: ["127.0.0.0/8"] });
+  const { limitedFetch } = createLimitedFetch({ fetch, version: "1.2.3" });
+  const kept = await createDiscoverServer({ limitedFetch, now: Date.now }).discover(url);
+  expect(kept).toMatchObject({ scopes_supported: ["offline_access"], code_challenge_methods_supported: ["S256"] });
+  expect(JSON.stringify(kept).length).toBeLessThan(1000);
 });
 
 test("a host name that nobody has is more likely a mistake: the failure says what to correct", async () => {

@@ -2,7 +2,7 @@ import type { AuthorizationServer } from "oauth4webapi";
 import type { DiscoveryCache } from "./cached-discovery.ts";
 import { createFindClient } from "./find-client.ts";
 import type { LimitedFetch } from "./limited-fetch.ts";
-import type { OAuthClient, OAuthParty, OAuthTool } from "./oauth-client.ts";
+import { type OAuthClient, type OAuthParty, type OAuthTool, offlineAccess } from "./oauth-client.ts";
 import { OAuthFailure, subjectOf, waitForServer } from "./oauth-failure.ts";
 import { type FindProtectedResource, type ProtectedResource, staticAddress } from "./protected-resource.ts";
 import { isPlainIssuer, noPublicUrl, redirectAddress } from "./redirect-address.ts";
@@ -48,8 +48,6 @@ const toResourceIndicator = (
   { type, url, connection }: OAuthTool,
   found: ProtectedResource | undefined,
 ): string | null => connection.resource ?? found?.resource ?? (type === "mcp" ? staticAddress(url) : null);
-
-const offlineAccess = "offline_access";
 
 /** Without `offline_access`, servers that know it give no refresh token, and users would have to consent every hour. */
 function toScopes(

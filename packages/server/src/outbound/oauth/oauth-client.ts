@@ -24,7 +24,12 @@ export type OAuthRegistration =
       readonly expiresAtMs: number | null;
     };
 
-export type TokenEndpointAuth = "client_secret_basic" | "client_secret_post" | "none";
+/** Those that Perch has, the first that a server offers. */
+export const authMethods = ["none", "client_secret_basic", "client_secret_post"] as const;
+export type TokenEndpointAuth = (typeof authMethods)[number];
+
+/** The scope for refresh tokens, where a server knows it. */
+export const offlineAccess = "offline_access";
 
 /** An authorization server, and what Perch is there and asks for. Plain JSON: it is sealed with the tokens, which are never sent to another. */
 export interface OAuthParty {

@@ -1,14 +1,13 @@
 import * as oauth from "oauth4webapi";
 import { isTransientStatus } from "../outbound-errors.ts";
 import type { LimitedFetch } from "./limited-fetch.ts";
-import type { OAuthRegistration, TokenEndpointAuth } from "./oauth-client.ts";
+import { authMethods, type OAuthRegistration, type TokenEndpointAuth } from "./oauth-client.ts";
 import { answeredStatus, OAuthFailure, protocolWord, subjectOf, toCallFailure } from "./oauth-failure.ts";
 import { clientMetadata } from "./redirect-address.ts";
 import { isInsecure, parseLinkedAddress } from "./secure-address.ts";
 
 export type DynamicRegistration = Extract<OAuthRegistration, { readonly kind: "registered" }>;
 
-const authMethods = ["none", "client_secret_basic", "client_secret_post"] as const satisfies TokenEndpointAuth[];
 const isAuthMethod = (method: unknown): method is TokenEndpointAuth => authMethods.some((known) => known === method);
 
 /** How a client with a secret, or a new one, presents itself. Servers that do not say take the header (RFC 8414). */
