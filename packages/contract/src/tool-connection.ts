@@ -3,8 +3,8 @@ import { wholeSecretName } from "./secret-references.ts";
 
 const isLoopback = (text: string): boolean => /^http:\/\/(127\.0\.0\.1|localhost|\[::1\])([:/]|$)/i.test(text);
 
-/** An address of OAuth: encrypted, but for tests on one's own machine. */
-const SecureUrl = z
+/** An address of OAuth, to which tokens and codes may travel: encrypted, but for tests on one's own machine. */
+export const SecureUrl = z
   .url({ protocol: /^https?$/, error: "Expected an https address" })
   .max(2048)
   .refine((text) => !/^https?:[\\/]*[^\\/?#]*@/i.test(text), "Must not contain a user name or password")
@@ -23,9 +23,13 @@ const ClientSecret = z
     "`{{secret.name}}`: a secret whose `hosts` name the authorization server's token endpoint. Left out: a public client.",
   );
 
+/** As RFC 6749 has it. */
+export const scopePattern = /^[\x21\x23-\x5b\x5d-\x7e]{1,256}$/;
+export const maxScopes = 64;
+
 const Scopes = z
-  .array(z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]{1,256}$/, "Expected a scope without spaces or quotes"))
-  .max(64)
+  .array(z.string().regex(scopePattern, "Expected a scope without spaces or quotes"))
+  .max(maxScopes)
   .describe("Scopes to ask for. Left out: those that the tool's server names, if it names any.");
 
 const Resource = SecureUrl.describe(

@@ -21,6 +21,12 @@ function configuredClient({ connection }: OAuthTool, server: AuthorizationServer
   };
 }
 
+/** For who leaves nothing behind at a server: as if Perch had registered everywhere. */
+export const noRegistrations: Registrations = {
+  find: async () => ({ kind: "registered", clientId: "none", authMethod: "none", expiresAtMs: null }),
+  save: async () => undefined,
+};
+
 interface FindClientDeps {
   readonly limitedFetch: LimitedFetch;
   readonly publicUrl: string | undefined;

@@ -1,3 +1,4 @@
+import { maxScopes, scopePattern } from "@perch/contract";
 import { isTransientStatus } from "../outbound-errors.ts";
 import { createDiscoveryCache, type DiscoveryCache } from "./cached-discovery.ts";
 import type { LimitedFetch } from "./limited-fetch.ts";
@@ -46,9 +47,6 @@ const challengeParameter = (challenge: string, name: string): string | undefined
     new RegExp(`(?:^|[\\s,])${name}\\s*=\\s*(?:"([^"\\\\]*)"|([^\\s,"]+))`, "i").exec(challenge) ?? [];
   return quoted ?? plain;
 };
-
-const scopePattern = /^[\x21\x23-\x5b\x5d-\x7e]{1,256}$/;
-const maxScopes = 64;
 
 const toScopes = (scopes: readonly unknown[]): string[] =>
   scopes.filter((scope): scope is string => typeof scope === "string" && scopePattern.test(scope)).slice(0, maxScopes);

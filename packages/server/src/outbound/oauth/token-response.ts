@@ -1,3 +1,4 @@
+import { maxScopes, scopePattern } from "@perch/contract";
 import type { TokenEndpointResponse } from "oauth4webapi";
 import type { GrantedTokens, OAuthParty, OAuthTokens } from "./oauth-client.ts";
 import { OAuthFailure, subjectOf } from "./oauth-failure.ts";
@@ -33,10 +34,6 @@ export async function toConformResponse(response: Response): Promise<Response> {
 /** What a header carries, and what is long enough to be found in an answer and taken out of it. */
 const tokenPattern = /^[\x21-\x7e]{8,8192}$/;
 const maxLifeSeconds = 365 * 24 * 60 * 60;
-const maxScopes = 64;
-const maxScopeLength = 256;
-
-const isScope = (scope: string): boolean => scope !== "" && scope.length <= maxScopeLength;
 
 export function toTokens(
   party: OAuthParty,
@@ -55,6 +52,11 @@ export function toTokens(
     refreshToken: refresh_token ?? previous?.refreshToken ?? null,
     expiresAtMs: expires_in === undefined ? null : nowMs + Math.min(expires_in, maxLifeSeconds) * 1000,
     scopes:
-      scope === undefined ? (previous?.scopes ?? party.scopes) : scope.split(" ").filter(isScope).slice(0, maxScopes),
+      scope === undefined
+        ? (previous?.scopes ?? party.scopes)
+        : scope
+            .split(" ")
+            .filter((text) => scopePattern.test(text))
+            .slice(0, maxScopes),
   };
 }

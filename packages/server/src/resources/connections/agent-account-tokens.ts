@@ -1,4 +1,5 @@
-import type { OAuthClient, OAuthTool, Registrations } from "../../outbound/oauth/oauth-client.ts";
+import { noRegistrations } from "../../outbound/oauth/find-client.ts";
+import type { OAuthClient, OAuthTool } from "../../outbound/oauth/oauth-client.ts";
 import type { FindToken, ToolToken } from "../../outbound/tools/find-token.ts";
 
 interface AgentTokenDeps {
@@ -21,9 +22,6 @@ const maxAgeMs = 60 * 60_000;
 /** A tool that refuses every token must not have each call fetch another. */
 const minBetweenRejectionsMs = 30_000;
 
-/** The client is in the definition, so that nothing is ever registered. */
-const noRegistrations: Registrations = { find: async () => undefined, save: async () => undefined };
-
 function renewAt(fetchedAtMs: number, expiresAtMs: number | null): number {
   const latest = fetchedAtMs + maxAgeMs;
   if (expiresAtMs === null) return latest;
@@ -43,6 +41,7 @@ export function createFindAgentToken({ oauth, now, maxTokens = 1000 }: AgentToke
 
   const fetchToken = async (owner: Parameters<FindToken>[0], tool: OAuthTool, key: string): Promise<ToolToken> => {
     const signal = AbortSignal.timeout(fetchTimeoutMs);
+    // The client is in the definition, so that none is ever registered.
     const party = await oauth.findParty(owner, tool, { registrations: noRegistrations, signal });
     const { accessToken, expiresAtMs } = await oauth.clientCredentials(owner, party, signal);
     fetched += 1;

@@ -1,5 +1,6 @@
 import type { AgentProblem } from "@perch/contract";
-import type { OAuthClient, OAuthTool, Registrations } from "../../outbound/oauth/oauth-client.ts";
+import { noRegistrations } from "../../outbound/oauth/find-client.ts";
+import type { OAuthClient, OAuthTool } from "../../outbound/oauth/oauth-client.ts";
 import { noPublicUrl } from "../../outbound/oauth/redirect-address.ts";
 import { OutsideError } from "../../outbound/outbound-errors.ts";
 import type { FindSecrets } from "../../outbound/secrets/find-secrets.ts";
@@ -22,12 +23,6 @@ export type CheckConnection = (
   field: string,
   signal: AbortSignal,
 ) => Promise<AgentProblem[]>;
-
-/** As if the agent had registered everywhere: a check leaves nothing behind at the provider. */
-const registersNothing: Registrations = {
-  find: async () => ({ kind: "registered", clientId: "check", authMethod: "none", expiresAtMs: null }),
-  save: async () => undefined,
-};
 
 export function createCheckConnection({
   oauth,
@@ -53,7 +48,7 @@ export function createCheckConnection({
       return [];
     }
     if (publicUrl === undefined) return [{ kind: "tool" as const, field, message: noPublicUrl }];
-    const party = await oauth.findParty(agent, tool, { registrations: registersNothing, signal });
+    const party = await oauth.findParty(agent, tool, { registrations: noRegistrations, signal });
     return checkSecret(agent, tool, party.tokenEndpoint, `${field}.client_secret`);
   };
 
