@@ -129,6 +129,7 @@ export function createFindToken(deps: FindTokenDeps): FindToken {
       if (chooseNext(row, { rejectedGeneration, canRefresh }) === "use") return toToken(found);
       const startedAtMs = now();
       try {
+        if (signal.aborted) throw toAbortError(signal);
         await waitUntilAborted(refreshGrant(found), signal, toAbortError);
       } catch (error) {
         if (!signal.aborted && mayBeSent(row, rejectedGeneration, now() - startedAtMs)) return toToken(found);

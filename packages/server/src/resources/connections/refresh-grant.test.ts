@@ -6,8 +6,9 @@ import { accountConfig, accountTool, connectAccount, perchUrl } from "../../../t
 import { ok } from "../../../test/support/contract-client.ts";
 import { type ApiNode, usePerch } from "../../../test/support/harness.ts";
 import { readConnection, setAccessExpiry } from "../../../test/support/stored-connections.ts";
+import type { Database } from "../../db/database.ts";
 import type { OAuthClient } from "../../outbound/oauth/oauth-client.ts";
-import { type FindToken, NotConnectedError, usedConnection } from "../../outbound/tools/find-token.ts";
+import { type FindToken, type FindTokenOptions, NotConnectedError, usedConnection } from "../../outbound/tools/find-token.ts";
 import { TransientToolError } from "../../outbound/tools/tool-errors.ts";
 import { parsePublicId } from "../../platform/ids.ts";
 import { createFindToken } from "./find-token.ts";
@@ -38,6 +39,11 @@ function createWorker({ server: { core } }: ApiNode = perch(), wrap = (refresh: 
   return { find, dispatchDeliveries };
 }
 
+function withDatabase(changed: Partial<Database>): ApiNode {
+  const { server } = perch();
+  return { ...perch(), server: { ...server, core: { ...server.core, db: { ...server.core.db, ...changed } } } };
+}
+
 /** A user with an account whose access token has ended, or ends in so many seconds. */
 async function createConnectedUser(expiresInSeconds = -60) {
   const organisation = await perch().createOrganisation();
@@ -50,8 +56,8 @@ async function createConnectedUser(expiresInSeconds = -60) {
     userId: "ada",
   };
   const used = { ...tool, connection: usedConnection(tool.connection as never) };
-  const find = (worker: { readonly find: FindToken }, rejected?: { value: string; generation: number }, ms = 40_000) =>
-    worker.find(user, used, { signal: AbortSignal.timeout(ms), ...(rejected && { rejected }) });
+  const find = (worker: { readonly find: FindToken }, options: Partial<FindTokenOptions> = {}) =>
+    worker.find(user, used, { signal: AbortSignal.timeout(40_000), ...options });
   const read = () => readConnection(perch(), organisation, connection);
   const refreshes = provider.countTokenRequests("refresh_token");
   const countRefreshes = () => provider.countTokenRequests("refresh_token") - refreshes;
@@ -164,10 +170,34 @@ describe("refreshing the tokens of an account", () => {
   test("a run that has no time to wait for a provider is told what it waited for", async () => {
     const { find, read } = await createConnectedUser();
     provider.setTokenEndpoint("hang");
-    const error: unknown = await find(createWorker(), undefined, 300).catch((reason: unknown) => reason);
+    const error: unknown = await find(createWorker(), { signal: AbortSignal.timeout(300) }).catch(
+      (reason: unknown) => reason,
+    );
     expect(error).toBeInstanceOf(TransientToolError);
     expect(String(error)).toContain("was not called. Its provider has not given a new access token in time.");
     expect((await read()).status).toBe("active");
+  });
+
+  test("a call that is cancelled while its row is read starts no refresh, whose failure nobody would handle", async () => {
+    verifies("connections.refresh");
+    const { find, read } = await createConnectedUser();
+    const unhandled = vi.fn();
+    process.on("unhandledRejection", unhandled);
+    const cancelled = new AbortController();
+    const { core } = perch().server;
+    const onBehalfOf: typeof core.db.onBehalfOf = async (organisationId, work) => {
+      const found = await core.db.onBehalfOf(organisationId, work);
+      cancelled.abort(new Error("cancelled"));
+      return found;
+    };
+    const failing = vi.fn(() => Promise.reject(new TransientToolError("The provider is down.")));
+    const worker = createWorker(withDatabase({ onBehalfOf }), () => failing);
+    await expect(find(worker, { signal: cancelled.signal })).rejects.toThrow("cancelled");
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    process.off("unhandledRejection", unhandled);
+    expect(unhandled).not.toHaveBeenCalled();
+    expect(failing).not.toHaveBeenCalled();
+    expect((await read()).refresh_claimed_until).toBeNull();
   });
 
   test("a worker that stood still for longer than its claim replaces nothing", async () => {
@@ -267,11 +297,11 @@ describe("refreshing the tokens of an account", () => {
     const { find, countRefreshes } = await createConnectedUser(3600);
     const worker = createWorker();
     const first = await find(worker);
-    const rejections = await Promise.all(Array.from({ length: 20 }, () => find(worker, first)));
+    const rejections = await Promise.all(Array.from({ length: 20 }, () => find(worker, { rejected: first })));
     expect(new Set(rejections.map(({ generation }) => generation))).toEqual(new Set([2]));
     expect(countRefreshes()).toBe(1);
     const [second2 = first] = rejections;
-    expect(await find(worker, second2)).toEqual(second2);
+    expect(await find(worker, { rejected: second2 })).toEqual(second2);
     expect(countRefreshes()).toBe(1);
   });
 
@@ -301,8 +331,7 @@ describe("refreshing the tokens of an account", () => {
       refusals++;
       return Promise.reject(new Error("no connection"));
     };
-    const node = { ...perch(), server: { ...perch().server, core: { ...core, db: { ...core.db, inOrganisation } } } };
-    const worker = createWorker(node, (refresh) => async (...args) => {
+    const worker = createWorker(withDatabase({ inOrganisation }), (refresh) => async (...args) => {
       const tokens = await refresh(...args);
       isRefreshed = true;
       return tokens;

@@ -141,6 +141,8 @@ export function createRefreshGrant(deps: RefreshGrantDeps): RefreshGrant {
     const known = underWay.get(name);
     if (known) return known;
     const started = replace(read).finally(() => underWay.delete(name));
+    // Whoever waits may have left.
+    started.catch(() => undefined);
     underWay.set(name, started);
     return started;
   };
