@@ -32,7 +32,6 @@ function createLookUp({ db, connectionGrants, logger }: Core, { issuer, tool }: 
     logger,
     refreshGrant: never,
     findAgentToken: never,
-    now: Date.now,
   });
   const connection = { account: "user" as const, issuer, return_urls: [`${issuer}/back`] };
   return async ({ organisationId, agentId, ...subject }: Subject, round: number): Promise<number> => {

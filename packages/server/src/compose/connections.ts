@@ -8,7 +8,6 @@ import type { Core } from "./core.ts";
 export const composeFindToken = (core: Core, dispatchDeliveries: () => void): FindToken =>
   createFindToken({
     ...core,
-    now: core.nowMs,
     refreshGrant: createRefreshGrant({ ...core, now: core.nowMs, dispatchDeliveries }),
     findAgentToken: createFindAgentToken({ oauth: core.oauth, now: core.nowMs }),
   });

@@ -95,12 +95,15 @@ export interface OAuthClient {
     callback: { readonly parameters: URLSearchParams; readonly secrets: ConsentSecrets },
     signal: AbortSignal,
   ) => Promise<OAuthTokens>;
-  /** A server that gives no new refresh token keeps the old one, and one that names no scopes keeps those that it granted. */
+  /**
+   * A server that gives no new refresh token keeps the old one, and one that names no scopes keeps those that it granted.
+   * A function is called just before the request is sent, and may throw.
+   */
   readonly refresh: (
     owner: SecretOwner,
     party: OAuthParty,
     previous: GrantedTokens,
-    signal: AbortSignal,
+    signal: AbortSignal | (() => AbortSignal),
   ) => Promise<OAuthTokens>;
   readonly clientCredentials: (owner: SecretOwner, party: OAuthParty, signal: AbortSignal) => Promise<OAuthTokens>;
   readonly revoke: (

@@ -20,7 +20,11 @@ export interface TokenRequestDeps {
 /** Longer than for metadata: a server that was cut off may have used up the code or the refresh token. */
 const limitMs = 10_000;
 
-export const callOptions = (limitedFetch: LimitedFetch, { issuer }: OAuthParty, signal: AbortSignal) => ({
+export const callOptions = (
+  limitedFetch: LimitedFetch,
+  { issuer }: OAuthParty,
+  signal: AbortSignal | (() => AbortSignal),
+) => ({
   [oauth.customFetch]: async (url: string, request: Parameters<LimitedFetch>[1]) =>
     toConformResponse(await limitedFetch(url, { ...request, limitMs })),
   [oauth.allowInsecureRequests]: isInsecure(issuer),
@@ -54,7 +58,7 @@ export function createTokenRequests({
 }: TokenRequestDeps): Pick<OAuthClient, "exchangeCode" | "refresh" | "clientCredentials"> {
   const present = (owner: SecretOwner, party: OAuthParty) =>
     authenticate(resolveCall, owner, party, party.tokenEndpoint);
-  const optionsOf = (party: OAuthParty, signal: AbortSignal) => ({
+  const optionsOf = (party: OAuthParty, signal: AbortSignal | (() => AbortSignal)) => ({
     ...callOptions(limitedFetch, party, signal),
     additionalParameters: resourceParameter(party),
   });

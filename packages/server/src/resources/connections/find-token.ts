@@ -29,7 +29,6 @@ interface FindTokenDeps {
   /** For tools that are called with the agent's own account. */
   readonly findAgentToken: FindToken;
   readonly logger: Logger;
-  readonly now: () => number;
 }
 
 /** How much `last_used_at` may be out of date. */
@@ -74,7 +73,7 @@ const toAbortError = ({ reason }: AbortSignal): unknown =>
 
 /** The tokens of users are read for every call: a revoked connection counts no more from the next call, on every worker. */
 export function createFindToken(deps: FindTokenDeps): FindToken {
-  const { db, connectionGrants, refreshGrant, findAgentToken, logger, now } = deps;
+  const { db, connectionGrants, refreshGrant, findAgentToken, logger } = deps;
 
   /** A user who sees an account connected would not understand that it is not. */
   const requireNotMoved = async (identity: ConnectionIdentity): Promise<void> => {
@@ -127,12 +126,15 @@ export function createFindToken(deps: FindTokenDeps): FindToken {
       const { row, grant } = found;
       const canRefresh = grant.tokens.refreshToken !== null;
       if (chooseNext(row, { rejectedGeneration, canRefresh }) === "use") return toToken(found);
-      const startedAtMs = now();
       try {
         if (signal.aborted) throw toAbortError(signal);
         await waitUntilAborted(refreshGrant(found), signal, toAbortError);
       } catch (error) {
-        if (!signal.aborted && mayBeSent(row, rejectedGeneration, now() - startedAtMs)) return toToken(found);
+        if (signal.aborted) throw toToolError(error, tool);
+        // Read again: it may have been revoked or replaced meanwhile.
+        const again = await read(identity, tool);
+        if (again.row.id !== row.id || again.row.generation !== row.generation) continue;
+        if (mayBeSent(again.row, rejectedGeneration)) return toToken(again);
         throw toToolError(error, tool);
       }
     }

@@ -2,17 +2,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vite
 import { withClient } from "../../../../../scripts/testbed/scratch-database.ts";
 import { verifies } from "../../../../../spec/verifies.ts";
 import { type AccountProvider, startAccountProvider } from "../../../test/support/account-provider.ts";
-import { accountConfig, accountTool, connectAccount, perchUrl } from "../../../test/support/connected-accounts.ts";
+import { accountConfig, perchUrl } from "../../../test/support/connected-accounts.ts";
 import { ok } from "../../../test/support/contract-client.ts";
 import { type ApiNode, usePerch } from "../../../test/support/harness.ts";
-import { readConnection, setAccessExpiry } from "../../../test/support/stored-connections.ts";
-import type { Database } from "../../db/database.ts";
-import type { OAuthClient } from "../../outbound/oauth/oauth-client.ts";
-import { type FindToken, type FindTokenOptions, NotConnectedError, usedConnection } from "../../outbound/tools/find-token.ts";
+import { createConnectedUser, createWorker, withDatabase } from "../../../test/support/refresh-workers.ts";
+import { setAccessExpiry } from "../../../test/support/stored-connections.ts";
+import { NotConnectedError } from "../../outbound/tools/find-token.ts";
 import { TransientToolError } from "../../outbound/tools/tool-errors.ts";
-import { parsePublicId } from "../../platform/ids.ts";
-import { createFindToken } from "./find-token.ts";
-import { createRefreshGrant } from "./refresh-grant.ts";
 
 const perch = usePerch(accountConfig);
 let provider: AccountProvider;
@@ -24,46 +20,7 @@ beforeAll(async () => {
 afterAll(() => provider.stop());
 afterEach(() => provider.setTokenEndpoint("up"));
 
-type Refresh = OAuthClient["refresh"];
-
-/** A worker's finder, on the pool of this node, and the events that it dispatched. */
-function createWorker({ server: { core } }: ApiNode = perch(), wrap = (refresh: Refresh): Refresh => refresh) {
-  const dispatchDeliveries = vi.fn();
-  const oauth = { ...core.oauth, refresh: wrap(core.oauth.refresh) };
-  const find = createFindToken({
-    ...core,
-    now: core.nowMs,
-    refreshGrant: createRefreshGrant({ ...core, oauth, now: core.nowMs, dispatchDeliveries }),
-    findAgentToken: () => Promise.reject(new Error("no tool has the agent's account")),
-  });
-  return { find, dispatchDeliveries };
-}
-
-function withDatabase(changed: Partial<Database>): ApiNode {
-  const { server } = perch();
-  return { ...perch(), server: { ...server, core: { ...server.core, db: { ...server.core.db, ...changed } } } };
-}
-
-/** A user with an account whose access token has ended, or ends in so many seconds. */
-async function createConnectedUser(expiresInSeconds = -60) {
-  const organisation = await perch().createOrganisation();
-  const { id } = ok(await organisation.call("POST /v1/agents", { body: { name: "bot", model: "perch/echo" } })).data;
-  const tool = accountTool("https://tools.example/book", provider);
-  const connection = await connectAccount(perch(), organisation, { userId: "ada", tool, expiresInSeconds });
-  const user = {
-    organisationId: parsePublicId("organisation", organisation.id) ?? "",
-    agentId: parsePublicId("agent", id) ?? "",
-    userId: "ada",
-  };
-  const used = { ...tool, connection: usedConnection(tool.connection as never) };
-  const find = (worker: { readonly find: FindToken }, options: Partial<FindTokenOptions> = {}) =>
-    worker.find(user, used, { signal: AbortSignal.timeout(40_000), ...options });
-  const read = () => readConnection(perch(), organisation, connection);
-  const refreshes = provider.countTokenRequests("refresh_token");
-  const countRefreshes = () => provider.countTokenRequests("refresh_token") - refreshes;
-  return { organisation, connection, find, read, countRefreshes };
-}
-
+const connectUser = (expiresInSeconds?: number) => createConnectedUser(perch(), provider, expiresInSeconds);
 const isTaken = async (token: string) => (await provider.verifyToken(token))?.user;
 const change = (statement: string, values: readonly unknown[] = []) =>
   withClient(perch().database.adminUrl, (client) => client.query(statement, [...values]));
@@ -72,8 +29,8 @@ const endClaims = () => change("update connections set refresh_claimed_until = n
 describe("refreshing the tokens of an account", () => {
   test("a hundred calls at once on two workers with an expired token: one refresh, and all get its token", async () => {
     verifies("connections.refresh");
-    const { find, read, countRefreshes } = await createConnectedUser();
-    const workers = [createWorker(), createWorker(second)];
+    const { find, read, countRefreshes } = await connectUser();
+    const workers = [createWorker(perch()), createWorker(second)];
     const found = await Promise.all(Array.from({ length: 100 }, (_, i) => find(workers[i % 2] as (typeof workers)[0])));
     expect(countRefreshes()).toBe(1);
     const [value = ""] = new Set(found.map((token) => token.value));
@@ -87,7 +44,7 @@ describe("refreshing the tokens of an account", () => {
 
   test("a token that ends within five minutes is refreshed once, while others use it", async () => {
     verifies("connections.refresh");
-    const { find, countRefreshes, read } = await createConnectedUser(240);
+    const { find, countRefreshes, read } = await connectUser(240);
     const before = (await read()).grant?.tokens.accessToken;
     let isUnderWay: (value?: unknown) => void = () => undefined;
     let finish: (value?: unknown) => void = () => undefined;
@@ -113,17 +70,17 @@ describe("refreshing the tokens of an account", () => {
 
   test("an account that nobody uses is never refreshed, nor one that is far from its end", async () => {
     verifies("connections.idle");
-    const { find, countRefreshes } = await createConnectedUser(600);
+    const { find, countRefreshes } = await connectUser(600);
     const requests = provider.requests.length;
-    await find(createWorker());
+    await find(createWorker(perch()));
     expect(countRefreshes()).toBe(0);
     expect(provider.requests.length).toBe(requests);
   });
 
   test("a provider that is down: valid tokens are used, ended ones never, it is asked once in two seconds, and recovers", async () => {
     verifies("connections.refresh");
-    const { find, organisation, connection, read, countRefreshes } = await createConnectedUser(240);
-    const worker = createWorker();
+    const { find, organisation, connection, read, countRefreshes } = await connectUser(240);
+    const worker = createWorker(perch());
     provider.setTokenEndpoint({ status: 503 });
     expect((await find(worker)).generation).toBe(1);
     await setAccessExpiry(perch(), organisation, connection, -1);
@@ -146,7 +103,7 @@ describe("refreshing the tokens of an account", () => {
 
   test("others wait for a worker that refreshes, and fail with it", async () => {
     verifies("connections.refresh");
-    const { find, countRefreshes } = await createConnectedUser();
+    const { find, countRefreshes } = await connectUser();
     let fail: (reason: Error) => void = () => undefined;
     let isUnderWay = false;
     const failing = createWorker(perch(), () => () => {
@@ -168,9 +125,9 @@ describe("refreshing the tokens of an account", () => {
   });
 
   test("a run that has no time to wait for a provider is told what it waited for", async () => {
-    const { find, read } = await createConnectedUser();
+    const { find, read } = await connectUser();
     provider.setTokenEndpoint("hang");
-    const error: unknown = await find(createWorker(), { signal: AbortSignal.timeout(300) }).catch(
+    const error: unknown = await find(createWorker(perch()), { signal: AbortSignal.timeout(300) }).catch(
       (reason: unknown) => reason,
     );
     expect(error).toBeInstanceOf(TransientToolError);
@@ -180,7 +137,7 @@ describe("refreshing the tokens of an account", () => {
 
   test("a call that is cancelled while its row is read starts no refresh, whose failure nobody would handle", async () => {
     verifies("connections.refresh");
-    const { find, read } = await createConnectedUser();
+    const { find, read } = await connectUser();
     const unhandled = vi.fn();
     process.on("unhandledRejection", unhandled);
     const cancelled = new AbortController();
@@ -191,7 +148,7 @@ describe("refreshing the tokens of an account", () => {
       return found;
     };
     const failing = vi.fn(() => Promise.reject(new TransientToolError("The provider is down.")));
-    const worker = createWorker(withDatabase({ onBehalfOf }), () => failing);
+    const worker = createWorker(withDatabase(perch(), { onBehalfOf }), () => failing);
     await expect(find(worker, { signal: cancelled.signal })).rejects.toThrow("cancelled");
     await new Promise((resolve) => setTimeout(resolve, 300));
     process.off("unhandledRejection", unhandled);
@@ -202,7 +159,7 @@ describe("refreshing the tokens of an account", () => {
 
   test("a worker that stood still for longer than its claim replaces nothing", async () => {
     verifies("connections.refresh");
-    const { find, read, countRefreshes } = await createConnectedUser();
+    const { find, read, countRefreshes } = await connectUser();
     let resume: (value?: unknown) => void = () => undefined;
     const resumed = new Promise((resolve) => {
       resume = resolve;
@@ -231,7 +188,7 @@ describe("refreshing the tokens of an account", () => {
 
   test("a refusal that a worker gets after its claim has ended does not count: another may have used the refresh token", async () => {
     verifies("connections.refresh");
-    const { find, read } = await createConnectedUser();
+    const { find, read } = await connectUser();
     const { OAuthFailure } = await import("../../outbound/oauth/oauth-failure.ts");
     const late = createWorker(perch(), () => async () => {
       await endClaims();
@@ -244,9 +201,9 @@ describe("refreshing the tokens of an account", () => {
 
   test("a consent that the provider withdrew: one state, one event, and how to mend it", async () => {
     verifies("connections.needs-reauth");
-    const { find, read, organisation } = await createConnectedUser();
+    const { find, read, organisation } = await connectUser();
     provider.revokeGrants("ada");
-    const workers = [createWorker(), createWorker(second)];
+    const workers = [createWorker(perch()), createWorker(second)];
     const failures = await Promise.all(
       Array.from({ length: 10 }, (_, i) =>
         find(workers[i % 2] as (typeof workers)[0]).catch((error: unknown) => error),
@@ -269,24 +226,12 @@ describe("refreshing the tokens of an account", () => {
     verifies("connections.needs-reauth");
     const without = await startAccountProvider({ perch: [perchUrl], refreshTokens: false });
     try {
-      const organisation = await perch().createOrganisation();
-      const { id } = ok(
-        await organisation.call("POST /v1/agents", { body: { name: "bot", model: "perch/echo" } }),
-      ).data;
-      const tool = accountTool("https://tools.example/book", without);
-      const connection = await connectAccount(perch(), organisation, { userId: "ada", tool, expiresInSeconds: 60 });
-      const user = {
-        organisationId: parsePublicId("organisation", organisation.id) ?? "",
-        agentId: parsePublicId("agent", id) ?? "",
-        userId: "ada",
-      };
-      const used = { ...tool, connection: usedConnection(tool.connection as never) };
-      const { find } = createWorker();
-      const use = () => find(user, used, { signal: AbortSignal.timeout(10_000) });
-      expect((await use()).generation).toBe(1);
+      const { find, organisation, connection, read } = await createConnectedUser(perch(), without, 60);
+      const worker = createWorker(perch());
+      expect((await find(worker)).generation).toBe(1);
       await setAccessExpiry(perch(), organisation, connection, -1);
-      await expect(use()).rejects.toBeInstanceOf(NotConnectedError);
-      expect(await readConnection(perch(), organisation, connection)).toMatchObject({ status: "needs_reauth" });
+      await expect(find(worker)).rejects.toBeInstanceOf(NotConnectedError);
+      expect(await read()).toMatchObject({ status: "needs_reauth" });
     } finally {
       await without.stop();
     }
@@ -294,8 +239,8 @@ describe("refreshing the tokens of an account", () => {
 
   test("a token that the tool refused is replaced once; one that was replaced a moment ago is given back", async () => {
     verifies("connections.refresh");
-    const { find, countRefreshes } = await createConnectedUser(3600);
-    const worker = createWorker();
+    const { find, countRefreshes } = await connectUser(3600);
+    const worker = createWorker(perch());
     const first = await find(worker);
     const rejections = await Promise.all(Array.from({ length: 20 }, () => find(worker, { rejected: first })));
     expect(new Set(rejections.map(({ generation }) => generation))).toEqual(new Set([2]));
@@ -305,24 +250,27 @@ describe("refreshing the tokens of an account", () => {
     expect(countRefreshes()).toBe(1);
   });
 
-  test("one that is revoked while it is refreshed stays revoked, and its new tokens end at the provider", async () => {
-    verifies("connections.revoke");
-    const { find, read } = await createConnectedUser();
-    let tokens: { readonly accessToken: string } | undefined;
-    const worker = createWorker(perch(), (refresh) => async (...args) => {
-      tokens = await refresh(...args);
-      await change(
-        "update connections set status = 'revoked', revoked_at = now(), revoked_at_provider = 'done', sealed_grant = null",
-      );
-      return tokens as never;
-    });
-    await expect(find(worker)).rejects.toBeInstanceOf(NotConnectedError);
-    expect(await read()).toMatchObject({ status: "revoked", sealed_grant: null });
-    expect(await isTaken(tokens?.accessToken ?? "")).toBeUndefined();
+  test("a worker that stood still after its claim sends no refresh token: another may be using it", async () => {
+    verifies("connections.refresh");
+    const { find, countRefreshes, read } = await connectUser();
+    const { core } = perch().server;
+    let stoodMs = 0;
+    const inOrganisation: typeof core.db.inOrganisation = async (organisationId, work) => {
+      const result = await core.db.inOrganisation(organisationId, work);
+      stoodMs = 11_000;
+      return result;
+    };
+    const asked = provider.requests.length;
+    const stopped = createWorker(withDatabase(perch(), { inOrganisation }), undefined, () => core.nowMs() + stoodMs);
+    await expect(find(stopped)).rejects.toThrow("took too long");
+    expect(provider.requests.length).toBe(asked);
+    expect(await read()).toMatchObject({ status: "active", generation: 1 });
+    expect((await find(createWorker(second))).generation).toBe(2);
+    expect(countRefreshes()).toBe(1);
   });
 
   test("a database that does not take the new tokens is asked again: they would be lost", async () => {
-    const { find, read } = await createConnectedUser();
+    const { find, read } = await connectUser();
     const { core } = perch().server;
     let refusals = 0;
     let isRefreshed = false;
@@ -331,7 +279,7 @@ describe("refreshing the tokens of an account", () => {
       refusals++;
       return Promise.reject(new Error("no connection"));
     };
-    const worker = createWorker(withDatabase({ inOrganisation }), (refresh) => async (...args) => {
+    const worker = createWorker(withDatabase(perch(), { inOrganisation }), (refresh) => async (...args) => {
       const tokens = await refresh(...args);
       isRefreshed = true;
       return tokens;

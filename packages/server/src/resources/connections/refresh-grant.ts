@@ -34,13 +34,19 @@ export interface ReadGrant {
  */
 export type RefreshGrant = (read: ReadGrant) => Promise<void>;
 
+/** A worker that stood still for longer since its claim sends nothing: another may use the refresh token soon, which counts once. */
+const sendWithinMs = 10_000;
 const refreshTimeoutMs = 10_000;
-/** Longer than a refresh takes, with its result stored. A worker that dies in it keeps others waiting for so long. */
-const leaseMs = 20_000;
+/** Between tries, each of which may wait five seconds for the organisation's share of the database. */
+const storePausesMs = [250, 500, 1000, 2000];
+/**
+ * Longer than all of it: 10 s until it is sent, 10 s for the answer, 29 s to store that, and then some for slow statements. A worker that
+ * dies in it keeps others waiting for so long, if the token has expired.
+ */
+const leaseMs = 60_000;
 /** So that a provider that is down is asked once in so long, and not by each run. */
 const pauseAfterFailureMs = 2000;
 const maxWaitMs = 25_000;
-const storeTries = 6;
 
 const keyOf = ({ identity, row }: ReadGrant): queries.GrantKey => ({
   organisationId: identity.organisationId,
@@ -48,6 +54,15 @@ const keyOf = ({ identity, row }: ReadGrant): queries.GrantKey => ({
   generation: row.generation,
 });
 
+interface Claim {
+  readonly until: Date;
+  readonly startedAtMs: number;
+}
+
+/** `to revoke`: for housekeeping, which asks the provider of a revoked connection. `unused`: nowhere. */
+type StoredAs = "refreshed" | "to revoke" | "unused";
+
+const tooLate = "This worker took too long to ask for a new access token.";
 const ended = "The access token has ended or is refused, and the provider gave nothing to renew it with.";
 const otherFailed = "Another worker could not refresh the access token.";
 
@@ -72,19 +87,23 @@ export function createRefreshGrant(deps: RefreshGrantDeps): RefreshGrant {
   };
 
   /** The provider may have replaced the refresh token: what is not stored now is lost, and with it the consent. */
-  const store = async (read: ReadGrant, tokens: OAuthTokens): Promise<boolean> => {
+  const store = async (read: ReadGrant, tokens: OAuthTokens): Promise<StoredAs> => {
     const { party } = read.grant;
     const sealedGrant = sealGrant(connectionGrants, { party, tokens }, read.identity);
-    for (let tries = 1; ; tries++) {
+    const key = keyOf(read);
+    for (let tries = 0; ; tries++) {
       const expiresInMs = tokens.expiresAtMs === null ? null : tokens.expiresAtMs - now();
       const refreshed = { sealedGrant, scopes: tokens.scopes, expiresInMs };
       try {
-        const key = keyOf(read);
-        return await db.inOrganisation(key.organisationId, (trx) => queries.updateRefreshed(trx, key, refreshed));
+        return await db.inOrganisation(key.organisationId, async (trx) => {
+          if (await queries.updateRefreshed(trx, key, refreshed)) return "refreshed";
+          return (await queries.updateRevokedGrant(trx, key, sealedGrant)) ? "to revoke" : "unused";
+        });
       } catch (error) {
         logger.warn({ err: error, connectionId: read.row.id, tries }, "refreshed tokens not stored, will retry");
-        if (tries >= storeTries) throw error;
-        await setTimeout(250 * 2 ** (tries - 1));
+        const pauseMs = storePausesMs[tries];
+        if (pauseMs === undefined) throw error;
+        await setTimeout(pauseMs);
       }
     }
   };
@@ -103,36 +122,47 @@ export function createRefreshGrant(deps: RefreshGrantDeps): RefreshGrant {
     throw isRefused ? new TransientToolError(otherFailed) : error;
   };
 
-  const refresh = async (read: ReadGrant, refreshToken: string, claimedUntil: Date): Promise<void> => {
+  /**
+   * Erased or connected again meanwhile: nobody will use these tokens. At some providers, revoking them ends all tokens of the same user
+   * and client, so those that replaced them at the same provider matter more. What is not revoked expires.
+   */
+  const revokeUnused = async ({ identity, row, grant: { party } }: ReadGrant, tokens: OAuthTokens): Promise<void> => {
+    try {
+      const { organisationId } = identity;
+      const found = await db.onBehalfOf(organisationId, (one) => queries.findUsableConnection(one, identity));
+      if (found?.status === "active" && found.issuer === party.issuer) return;
+      await oauth.revoke(identity, party, tokens, AbortSignal.timeout(refreshTimeoutMs));
+    } catch (error) {
+      logger.debug({ err: error, connectionId: row.id }, "unused tokens not revoked");
+    }
+  };
+
+  const refresh = async (read: ReadGrant, refreshToken: string, claim: Claim): Promise<void> => {
     const { identity, grant } = read;
+    const startSending = (): AbortSignal => {
+      if (now() - claim.startedAtMs > sendWithinMs) throw new OAuthFailure("unavailable", tooLate);
+      return AbortSignal.timeout(refreshTimeoutMs);
+    };
     let tokens: OAuthTokens;
     try {
-      tokens = await oauth.refresh(
-        identity,
-        grant.party,
-        { refreshToken, scopes: grant.tokens.scopes },
-        AbortSignal.timeout(refreshTimeoutMs),
-      );
+      const previous = { refreshToken, scopes: grant.tokens.scopes };
+      tokens = await oauth.refresh(identity, grant.party, previous, startSending);
     } catch (error) {
-      return fail(read, claimedUntil, error);
+      return fail(read, claim.until, error);
     }
-    const isStored = await store(read, tokens);
+    const storedAs = await store(read, tokens);
     telemetry.connectionRefreshed("succeeded");
-    // Revoked or connected again meanwhile: nobody will use these. If the provider does not answer, they end by themselves.
-    if (!isStored)
-      await oauth
-        .revoke(identity, grant.party, tokens, AbortSignal.timeout(refreshTimeoutMs))
-        .catch((error: unknown) =>
-          logger.debug({ err: error, connectionId: read.row.id }, "unused tokens not revoked"),
-        );
+    if (storedAs === "unused") await revokeUnused(read, tokens);
   };
 
   const replace = async (read: ReadGrant): Promise<void> => {
     const { refreshToken } = read.grant.tokens;
     const key = keyOf(read);
     if (refreshToken === null) return void (await markNeedsReauth(deps, key, { reason: ended }));
-    const claimedUntil = await db.inOrganisation(key.organisationId, (trx) => queries.claimRefresh(trx, key, leaseMs));
-    return claimedUntil ? refresh(read, refreshToken, claimedUntil) : waitForOther(read);
+    // Before the statement: the claim begins no earlier.
+    const startedAtMs = now();
+    const until = await db.inOrganisation(key.organisationId, (trx) => queries.claimRefresh(trx, key, leaseMs));
+    return until ? refresh(read, refreshToken, { until, startedAtMs }) : waitForOther(read);
   };
 
   return (read) => {

@@ -130,6 +130,26 @@ export async function updateRefreshed(
   return numUpdatedRows > 0n;
 }
 
+/**
+ * The grant of a connection that was revoked while it was refreshed: the tokens that its provider was asked to revoke, if it was, were
+ * replaced. Another generation, so that nobody takes the provider's word on those for one on these.
+ */
+export async function updateRevokedGrant(
+  trx: OrganisationTransaction,
+  { organisationId, id, generation }: GrantKey,
+  sealedGrant: Buffer,
+): Promise<boolean> {
+  const { numUpdatedRows } = await trx
+    .updateTable("connections")
+    .set({ sealed_grant: sealedGrant, generation: generation + 1, revoked_at_provider: "pending" })
+    .where("organisation_id", "=", organisationId)
+    .where("id", "=", id)
+    .where("generation", "=", generation)
+    .where("status", "=", "revoked")
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows > 0n;
+}
+
 /** `claimedUntil`: only while this worker's claim lasts. Another may have replaced the tokens after it, and not stored them yet. */
 export const updateNeedsReauth = (
   trx: OrganisationTransaction,

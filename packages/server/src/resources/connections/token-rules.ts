@@ -23,9 +23,9 @@ export const remainingMs = ({ access_expires_at: endsAt, read_at: readAt }: Time
 export const isClaimed = ({ refresh_claimed_until: until, read_at: readAt }: Times): boolean =>
   until !== null && until > readAt;
 
-/** Whether the token may still be sent, so long after its row was read. */
-export const mayBeSent = (row: Times, rejectedGeneration: number | undefined, elapsedMs = 0): boolean =>
-  row.generation !== rejectedGeneration && remainingMs(row) - elapsedMs > marginMs;
+/** Whether the token may still be sent, when its row was read. */
+export const mayBeSent = (row: Times, rejectedGeneration: number | undefined): boolean =>
+  row.generation !== rejectedGeneration && remainingMs(row) > marginMs;
 
 const sinceRefreshMs = ({ last_refreshed_at: at, read_at: readAt }: Times): number =>
   at === null ? Number.POSITIVE_INFINITY : readAt.getTime() - at.getTime();

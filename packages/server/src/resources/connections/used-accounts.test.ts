@@ -35,7 +35,6 @@ function createFinder({ server: { core } }: ApiNode = perch()) {
     db: { inOrganisation, onBehalfOf },
     refreshGrant,
     findAgentToken: () => Promise.reject(new Error("no tool has the agent's account")),
-    now: core.nowMs,
   });
   return { find, refreshGrant, reads: vi.mocked(onBehalfOf), writes: vi.mocked(inOrganisation) };
 }
