@@ -108,3 +108,20 @@ export async function setAccessExpiry(
       .execute(),
   );
 }
+
+/** Workers claim a refresh for a minute: tests of one that dies wait for less. */
+export async function setClaimEnd(
+  { server: { core } }: ApiNode,
+  { id }: Pick<Organisation, "id">,
+  connection: string,
+  endsAt: Date,
+): Promise<void> {
+  await core.db.inOrganisation(parsePublicId("organisation", id) ?? "", (trx) =>
+    trx
+      .updateTable("connections")
+      .set({ refresh_claimed_until: endsAt })
+      .where("id", "=", parsePublicId("connection", connection) ?? "")
+      .where("refresh_claimed_until", "is not", null)
+      .execute(),
+  );
+}
