@@ -11,8 +11,10 @@ export interface Login {
 
 const noLogin: Login = { headers: {}, addTo: (redactor) => redactor };
 
-function toLogin({ name }: ConnectedTool, { value }: ToolToken): Login {
-  const ofToken = createRedactor(new Map([[name, value]]), () => `[token of ${name}]`);
+/** `replaced` was sent a moment ago: the tool may show it in its answer to the next. */
+function toLogin({ name }: ConnectedTool, { value }: ToolToken, replaced?: ToolToken): Login {
+  const values = replaced ? [value, replaced.value] : [value];
+  const ofToken = createRedactor(new Map(values.map((each, i) => [`${name} ${i}`, each])), () => `[token of ${name}]`);
   return {
     headers: { authorization: `Bearer ${value}` },
     addTo: (redactor) => (redactor === noRedaction ? ofToken : chainRedactors(redactor, ofToken)),
@@ -49,6 +51,6 @@ export async function callWithAccount<T>(
     if (!(error instanceof LoginRejectedError)) throw error;
     const newer = await findToken(user, tool, { rejected: token, signal });
     if (newer.generation === token.generation) throw error;
-    return call(toLogin(tool, newer));
+    return call(toLogin(tool, newer, token));
   }
 }

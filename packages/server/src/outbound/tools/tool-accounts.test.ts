@@ -88,6 +88,15 @@ describe("calls with an account", () => {
     expect(asked.map(({ rejected }) => rejected)).toEqual([undefined, { value: tokens[0], generation: 1 }]);
   });
 
+  test("a refused token that comes back with the answer to the next is taken out too", async () => {
+    verifies("connections.no-tokens-shown");
+    answer = (authorization) => (authorization.includes("first") ? { status: 401 } : { body: { tokens } });
+    expect(await call(httpTool())).toEqual({
+      content: '{"tokens":["[token of orders]","[token of orders]"]}',
+      failed: false,
+    });
+  });
+
   test("a tool that refuses the next token too fails with advice, after two calls", async () => {
     verifies("connections.refresh");
     answer = () => ({ status: 401, body: { error: "no" } });
