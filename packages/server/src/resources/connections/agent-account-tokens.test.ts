@@ -36,9 +36,9 @@ async function createOrganisationWithSecret() {
 }
 
 let nowMs = Date.now();
-function createFinder(organisation: Organisation, maxTokens?: number) {
+function createFinder(organisation: Organisation) {
   const { oauth } = perch().server.core;
-  const find = createFindAgentToken({ oauth, now: () => nowMs, ...(maxTokens !== undefined && { maxTokens }) });
+  const find = createFindAgentToken({ oauth, now: () => nowMs });
   const owner = { organisationId: parsePublicId("organisation", organisation.id) ?? "", agentId: null, userId: null };
   const tool = (name: string) => ({
     type: "http" as const,
@@ -80,15 +80,6 @@ describe("the account of an agent", () => {
     const next = await use("book", first);
     expect(next.generation).not.toBe(first.generation);
     expect(await use("book", first)).toEqual(next);
-  });
-
-  test("a process keeps a bounded number, those that were used last", async () => {
-    const { use, fetched } = createFinder(await createOrganisationWithSecret(), 2);
-    const before = fetched();
-    for (const name of ["a", "b", "a", "c", "a"]) await use(name);
-    expect(fetched() - before).toBe(3);
-    await use("b");
-    expect(fetched() - before).toBe(4);
   });
 
   test("a run without a user calls a server with it, and nothing of it is stored", async () => {

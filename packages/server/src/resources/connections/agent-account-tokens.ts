@@ -1,12 +1,12 @@
+import { LRUCache } from "lru-cache";
 import { noRegistrations } from "../../outbound/oauth/find-client.ts";
 import type { OAuthClient, OAuthTool } from "../../outbound/oauth/oauth-client.ts";
 import type { FindToken, ToolToken } from "../../outbound/tools/find-token.ts";
+import { minBetweenRejectionsMs, refreshBeforeEndMs } from "./token-rules.ts";
 
 interface AgentTokenDeps {
   readonly oauth: Pick<OAuthClient, "findParty" | "clientCredentials">;
   readonly now: () => number;
-  /** How many tools' tokens a process keeps. */
-  readonly maxTokens?: number;
 }
 
 interface KeptToken {
@@ -16,17 +16,16 @@ interface KeptToken {
 }
 
 const fetchTimeoutMs = 10_000;
-const renewBeforeEndMs = 5 * 60_000;
 /** A provider that does not say when a token ends, and a secret that was changed, count again after so long. */
 const maxAgeMs = 60 * 60_000;
-/** A tool that refuses every token must not have each call fetch another. */
-const minBetweenRejectionsMs = 30_000;
+/** How many tools' tokens a process keeps. */
+const maxTokens = 1000;
 
 function renewAt(fetchedAtMs: number, expiresAtMs: number | null): number {
   const latest = fetchedAtMs + maxAgeMs;
   if (expiresAtMs === null) return latest;
   // Of a token that lives for minutes, half of its life.
-  const early = Math.min(renewBeforeEndMs, (expiresAtMs - fetchedAtMs) / 2);
+  const early = Math.min(refreshBeforeEndMs, (expiresAtMs - fetchedAtMs) / 2);
   return Math.min(latest, expiresAtMs - early);
 }
 
@@ -34,8 +33,8 @@ function renewAt(fetchedAtMs: number, expiresAtMs: number | null): number {
  * Tokens of agents' own accounts, by client credentials. They belong to nobody's consent and can be had again at any time, so they are
  * kept in this process alone, those used last, and never stored.
  */
-export function createFindAgentToken({ oauth, now, maxTokens = 1000 }: AgentTokenDeps): FindToken {
-  const kept = new Map<string, KeptToken>();
+export function createFindAgentToken({ oauth, now }: AgentTokenDeps): FindToken {
+  const kept = new LRUCache<string, KeptToken>({ max: maxTokens });
   const underWay = new Map<string, Promise<ToolToken>>();
   let fetched = 0;
 
@@ -48,8 +47,6 @@ export function createFindAgentToken({ oauth, now, maxTokens = 1000 }: AgentToke
     const token = { value: accessToken, generation: fetched };
     const fetchedAtMs = now();
     kept.set(key, { token, fetchedAtMs, renewAtMs: renewAt(fetchedAtMs, expiresAtMs) });
-    const [oldest] = kept.keys();
-    if (kept.size > maxTokens && oldest !== undefined) kept.delete(oldest);
     return token;
   };
 
@@ -58,11 +55,7 @@ export function createFindAgentToken({ oauth, now, maxTokens = 1000 }: AgentToke
     if (!found) return undefined;
     const isRejected = found.token.generation === rejected?.generation;
     const isCurrent = now() < found.renewAtMs && (!isRejected || now() - found.fetchedAtMs < minBetweenRejectionsMs);
-    kept.delete(key);
-    if (!isCurrent) return undefined;
-    // Again at the end: the first is the one that was used longest ago.
-    kept.set(key, found);
-    return found.token;
+    return isCurrent ? found.token : undefined;
   };
 
   return async (owner, tool, { rejected }) => {

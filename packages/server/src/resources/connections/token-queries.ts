@@ -1,18 +1,8 @@
-import { type Kysely, type Selectable, sql } from "kysely";
+import { type Kysely, sql } from "kysely";
 import type { OrganisationTransaction } from "../../db/database.ts";
-import type { Connections, DB } from "../../db/generated-rows.ts";
-
-type ConnectionRow = Selectable<Connections>;
-
-export interface ConnectionOwner {
-  readonly organisationId: string;
-  readonly agentId: string;
-  readonly userId: string;
-  /** Its name in the definition. */
-  readonly tool: string;
-  /** Where its tokens may be sent. */
-  readonly sentTo: string;
-}
+import type { DB } from "../../db/generated-rows.ts";
+import type { ConnectionOwner } from "./connection-queries.ts";
+import type { ConnectionRow } from "./to-connection.ts";
 
 export type UsableConnection = Pick<
   ConnectionRow,

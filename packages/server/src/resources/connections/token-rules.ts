@@ -1,7 +1,7 @@
 import type { UsableConnection } from "./token-queries.ts";
 
 /** A token that ends sooner is refreshed when it is used. */
-const refreshBeforeEndMs = 5 * 60_000;
+export const refreshBeforeEndMs = 5 * 60_000;
 /** Tokens that live for minutes would be refreshed at every call otherwise. */
 const minBetweenRefreshesMs = 60_000;
 /** Sooner than that a token is refreshed however young it is. */
@@ -9,7 +9,7 @@ const nearEndMs = 30_000;
 /** It must not end on its way to the tool. */
 const marginMs = 1000;
 /** A tool that refuses every token must not have each call ask for another. */
-const minBetweenRejectionsMs = 30_000;
+export const minBetweenRejectionsMs = 30_000;
 
 type Times = Pick<
   UsableConnection,
