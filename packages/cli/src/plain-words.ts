@@ -7,8 +7,8 @@ const translations: readonly (readonly [RegExp, (...parts: string[]) => string])
   [/, or POST \/v1\/agents\/\{agent_id\}\/secrets for one agent alone/g, () => ", with --agent for one agent alone"],
   [/POST \/v1\/secrets\b/g, () => perchCommand("secrets set")],
   [
-    /POST \/v1\/agents\/(?:\{agent_id\}|([\w-]+))\/connections(?![\w/])/g,
-    (_, agent) => perchCommand(`connections create ${agent ?? "AGENT"} TOOL USER`),
+    /POST \/v1\/agents\/(?:\{agent_id\}|([\w-]+))\/connections(?![\w/])(?:` with `"tool": "([^"]+)")?/g,
+    (_, agent, tool) => perchCommand(`connections create ${agent ?? "AGENT"} ${tool ?? "TOOL"} USER`),
   ],
   [/POST \/v1\/keys\/(?:\{key_id\}|(key_\w+))\/begin-mfa/g, (_, key) => perchCommand(`keys begin-mfa ${key ?? "KEY"}`)],
   [/(GET|POST|PATCH) \/v1\/(models|mfa|providers)\b/g, (call) => perchCommand(`api ${call}`)],

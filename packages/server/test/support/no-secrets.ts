@@ -3,8 +3,8 @@ import { type FindToken, NotConnectedError } from "../../src/outbound/tools/find
 import { newUuid } from "../../src/platform/ids.ts";
 
 /** Nobody has connected an account. */
-const noTokens: FindToken = async ({ userId }, { name: tool }) => {
-  throw new NotConnectedError(userId === null ? "no user" : "not yet", { tool });
+const noTokens: FindToken = async ({ userId, agentId }, { name: tool }) => {
+  throw new NotConnectedError(userId === null ? "no user" : "not yet", { tool, agentId });
 };
 
 /** For calls that refer to no secret, and carry no token. */

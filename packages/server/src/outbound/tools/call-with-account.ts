@@ -1,5 +1,5 @@
 import { chainRedactors, createRedactor, noRedaction, type Redactor } from "../secrets/redactor.ts";
-import type { ConnectedTool, FindToken, ToolToken, ToolUser } from "./find-token.ts";
+import { type ConnectedTool, type FindToken, linkCommand, type ToolToken, type ToolUser } from "./find-token.ts";
 import { LoginRejectedError } from "./tool-errors.ts";
 
 /** What an account adds to a call. */
@@ -7,25 +7,28 @@ export interface Login {
   readonly headers: Readonly<Record<string, string>>;
   /** The redactor of all that the call carries. */
   readonly addTo: (redactor: Redactor) => Redactor;
+  /** What to check where the tool refuses the account. `setting` is where its `connection` stands, for users. */
+  readonly advise?: (setting: string) => string;
 }
 
 const noLogin: Login = { headers: {}, addTo: (redactor) => redactor };
 
-/** `replaced` was sent a moment ago: the tool may show it in its answer to the next. */
-function toLogin({ name }: ConnectedTool, { value }: ToolToken, replaced?: ToolToken): Login {
-  const values = replaced ? [value, replaced.value] : [value];
-  const ofToken = createRedactor(new Map(values.map((each, i) => [`${name} ${i}`, each])), () => `[token of ${name}]`);
+const adviseAccount = (setting: string, { name, connection }: ConnectedTool, { agentId }: ToolUser): string =>
+  connection.account === "agent"
+    ? `It refuses the agent's account: check ${setting}, its scopes, and what the account may do.`
+    : `It refuses the user's account: the user may lack a right, or ${setting} a scope. ${linkCommand(name, agentId)} gives a link with which the user can connect another account.`;
+
+/** The last of these tokens is sent. A tool may show those that it refused in its answer to the next. */
+function toLogin(tool: ConnectedTool, user: ToolUser, tokens: readonly [...ToolToken[], ToolToken]): Login {
+  const { name } = tool;
+  const values = new Map(tokens.map(({ value }, i) => [`${name} ${i}`, value]));
+  const ofTokens = createRedactor(values, () => `[token of ${name}]`);
   return {
-    headers: { authorization: `Bearer ${value}` },
-    addTo: (redactor) => (redactor === noRedaction ? ofToken : chainRedactors(redactor, ofToken)),
+    headers: { authorization: `Bearer ${tokens.at(-1)?.value}` },
+    addTo: (redactor) => (redactor === noRedaction ? ofTokens : chainRedactors(redactor, ofTokens)),
+    advise: (setting) => adviseAccount(setting, tool, user),
   };
 }
-
-/** What to check where a tool refuses the account that it was called with. `setting` is where its `connection` stands, for users. */
-export const adviseAccount = (setting: string, { account }: ConnectedTool["connection"]): string =>
-  account === "agent"
-    ? `It refuses the agent's account: check ${setting}, its scopes, and what the account may do.`
-    : `It refuses the user's account: the user may lack a right, or ${setting} a scope. \`POST /v1/agents/{agent_id}/connections\` gives a link with which the user can connect another account.`;
 
 interface AccountCall {
   readonly user: ToolUser;
@@ -46,11 +49,11 @@ export async function callWithAccount<T>(
   if (!tool) return call(noLogin);
   const token = await findToken(user, tool, { signal });
   try {
-    return await call(toLogin(tool, token));
+    return await call(toLogin(tool, user, [token]));
   } catch (error) {
     if (!(error instanceof LoginRejectedError)) throw error;
     const newer = await findToken(user, tool, { rejected: token, signal });
     if (newer.generation === token.generation) throw error;
-    return call(toLogin(tool, newer, token));
+    return call(toLogin(tool, user, [token, newer]));
   }
 }

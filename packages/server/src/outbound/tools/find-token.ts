@@ -1,4 +1,5 @@
 import type { ToolConnection, UserConnection } from "@perch/contract";
+import { toPublicId } from "../../platform/ids.ts";
 import { OutsideError } from "../outbound-errors.ts";
 import type { SecretOwner } from "../secrets/find-secrets.ts";
 
@@ -58,31 +59,43 @@ const toldToModel: Readonly<Record<NotConnectedWhy, string>> = {
     "Its address has changed since the user connected their account. Tell the user that they have to connect it again, and then ask again.",
 };
 
-const howTo: Readonly<Record<NotConnectedWhy, string>> = {
-  "no user": "Name the user in `context.user_id` of the invoke.",
-  "not yet": "`POST /v1/agents/{agent_id}/connections` gives a link with which the user connects it.",
-  again: "`POST /v1/agents/{agent_id}/connections` gives a link with which the user connects it again.",
-  moved: "`POST /v1/agents/{agent_id}/connections` gives a link with which the user connects it again.",
-};
+/** How to get a link for it, for whoever reads a run's log. */
+export function linkCommand(tool: string, agentId: string | null): string {
+  const agent = agentId === null ? "{agent_id}" : toPublicId("agent", agentId);
+  return `\`POST /v1/agents/${agent}/connections\` with \`"tool": "${tool}"\``;
+}
 
-const whyWords: Readonly<Record<NotConnectedWhy, string>> = {
-  "no user": "the run has no `user_id`, and the tool is called with the account of the run's user",
-  "not yet": "the run's user has not connected an account with it",
-  again: "the account of the run's user must be connected again",
-  moved: "its address has changed since the run's user connected an account, which must be connected again",
-};
+interface Unconnected {
+  readonly tool: string;
+  readonly agentId: string | null;
+  /** Why a consent is no longer valid, as a sentence. */
+  readonly reason?: string;
+}
 
-/** Nothing was called: only the user can help. Its message is for the run's log, and says how to get a link. */
+function describe(
+  why: NotConnectedWhy,
+  { tool, agentId, reason = "Its connection is not valid." }: Unconnected,
+): string {
+  const link = linkCommand(tool, agentId);
+  if (why === "no user")
+    return `The tool ${tool} was not called: the run has no \`user_id\`, and the tool is called with the account of the run's user. Name the user in \`context.user_id\` of the invoke.`;
+  if (why === "not yet")
+    return `The tool ${tool} was not called: the run's user has not connected an account with it. ${link} gives a link with which the user connects it.`;
+  if (why === "moved")
+    return `The tool ${tool} was not called: its address has changed since the run's user connected an account. ${link} gives a new link.`;
+  // A call may have been refused before: that nothing was called would not be true.
+  return `The tool ${tool} could not use the user's account. ${reason} ${link} gives a new link.`;
+}
+
+/** Only the user can help. Its message is for the run's log, and says how to get a link. */
 export class NotConnectedError extends OutsideError {
   /** For the model: why, and what to tell the user. */
   readonly description: string;
   readonly content: string;
 
-  /** `reason` is why a consent counts no more, as a sentence. */
-  constructor(why: NotConnectedWhy, { tool, reason = "" }: { readonly tool: string; readonly reason?: string }) {
-    const about = reason === "" ? "" : ` ${reason}`;
-    super(`The tool ${tool} was not called: ${whyWords[why]}.${about} ${howTo[why]}`);
+  constructor(why: NotConnectedWhy, unconnected: Unconnected) {
+    super(describe(why, unconnected));
     this.description = toldToModel[why];
-    this.content = `The tool ${tool} was not called. ${this.description}`;
+    this.content = `The tool ${unconnected.tool} ${why === "again" ? "could not be used" : "was not called"}. ${this.description}`;
   }
 }

@@ -5,7 +5,7 @@ import { redactError, redactResponses } from "../secrets/redact-responses.ts";
 import type { Redactor } from "../secrets/redactor.ts";
 import { adviseLogin } from "../secrets/resolve-call.ts";
 import { agentHeaders } from "../signing/agent-headers.ts";
-import { adviseAccount, callWithAccount, type Login } from "./call-with-account.ts";
+import { callWithAccount, type Login } from "./call-with-account.ts";
 import {
   failedResult,
   type HttpTarget,
@@ -82,7 +82,7 @@ async function sendRequest(
       signal,
       ...(body === undefined ? {} : { body }),
     });
-    return await toToolResult({ name, target }, response, redactor);
+    return await toToolResult({ name, target }, response, { redactor, login });
   } catch (error) {
     if (error instanceof TransientToolError || error instanceof LoginRejectedError) throw error;
     throwIfCancelled(signal);
@@ -147,15 +147,13 @@ function tryBuildRequest(target: HttpTarget, args: ToolArguments) {
   }
 }
 
-const adviceFor = ({ name, target }: NamedTarget): string =>
-  target.connection
-    ? adviseAccount(`\`connection\` of the tool ${name}`, target.connection)
-    : adviseLogin(`\`headers\` of the tool ${name}`, target);
+const adviceFor = ({ name, target }: NamedTarget, login: Login): string =>
+  login.advise?.(`\`connection\` of the tool ${name}`) ?? adviseLogin(`\`headers\` of the tool ${name}`, target);
 
 async function toToolResult(
   { name, target }: NamedTarget,
   response: Response,
-  redactor: Redactor,
+  { redactor, login }: { readonly redactor: Redactor; readonly login: Login },
 ): Promise<ToolResult> {
   const { status } = response;
   if (response.ok) return { content: await readResponseText(response, redactor), failed: false };
@@ -167,7 +165,7 @@ async function toToolResult(
   if (status < 400) return failedResult(`The tool ${name} answers with a redirect, which is not followed.`);
   const body = truncateToBytes(await readResponseText(response, redactor), maxErrorBodyBytes);
   const answered = `The tool ${name} answered ${status}`;
-  const advice = isLoginRefused(status) ? ` ${adviceFor({ name, target })}` : "";
+  const advice = isLoginRefused(status) ? ` ${adviceFor({ name, target }, login)}` : "";
   const [message, summary] = [`${answered}${body ? `: ${body}` : "."}${advice}`, `${answered}.${advice}`];
   if (status === 401 && target.connection) throw new LoginRejectedError(message, { summary });
   return failedResult(message, summary);

@@ -6,8 +6,8 @@ import { traceHeaders } from "../../platform/trace-parent.ts";
 import type { Redactor } from "../secrets/redactor.ts";
 import { adviseLogin } from "../secrets/resolve-call.ts";
 import { agentHeaders } from "../signing/agent-headers.ts";
-import { adviseAccount, callWithAccount, type Login } from "./call-with-account.ts";
-import { type ToolUser, type UsedConnection, usedConnection } from "./find-token.ts";
+import { callWithAccount, type Login } from "./call-with-account.ts";
+import { type ToolUser, usedConnection } from "./find-token.ts";
 import { withMcpClient } from "./mcp-client.ts";
 import {
   failedResult,
@@ -31,14 +31,8 @@ const firstStatelessVersion = "2026-07-28";
 type Server = z.infer<typeof McpTool>;
 
 /** `of` is what the settings stand in, for users: "the tool orders". */
-const adviceFor = (
-  of: string,
-  {
-    connection,
-    headers,
-  }: { readonly connection?: UsedConnection | undefined; readonly headers?: McpTarget["headers"] },
-): string =>
-  connection ? adviseAccount(`\`connection\` of ${of}`, connection) : adviseLogin(`\`headers\` of ${of}`, { headers });
+const adviceFor = (of: string, login: Login, headers: McpTarget["headers"]): string =>
+  login.advise?.(`\`connection\` of ${of}`) ?? adviseLogin(`\`headers\` of ${of}`, { headers });
 
 /** Throws a `NotConnectedError` if the server needs an account that the user has not connected. */
 export function listMcpTools(
@@ -60,7 +54,7 @@ export function listMcpTools(
       subject,
       url,
       urlSetting: `\`url\` of the tool ${name}`,
-      loginAdvice: adviceFor(`the tool ${name}`, server),
+      loginAdvice: adviceFor(`the tool ${name}`, login, server.headers),
       discover: true,
       headers: { ...own.headers, ...login.headers, ...agentHeaders(user), ...ofRun },
       redactor,
@@ -156,7 +150,7 @@ async function callOnce(
     subject,
     url,
     urlSetting: "`url` of its MCP server",
-    loginAdvice: adviceFor("its MCP server", target),
+    loginAdvice: adviceFor("its MCP server", login, target.headers),
     discover: stateless,
     redactor,
     headers: {

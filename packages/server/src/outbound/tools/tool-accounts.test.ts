@@ -3,6 +3,7 @@ import { verifies } from "../../../../../spec/verifies.ts";
 import { type McpServer, startMcpServer } from "../../../test/support/mcp-server.ts";
 import { noSecrets } from "../../../test/support/no-secrets.ts";
 import { type HttpToolAnswer, startToolServer } from "../../../test/support/tool-server.ts";
+import { toPublicId } from "../../platform/ids.ts";
 import { createGuardedClient } from "../guarded-client.ts";
 import { createResolveCall } from "../secrets/resolve-call.ts";
 import { type ConnectedTool, NotConnectedError, type ToolToken, type ToolUser } from "./find-token.ts";
@@ -41,6 +42,8 @@ const tools = createTools({
 });
 
 const owner = { ...noSecrets.owner, userId: "ada" };
+const link = (tool: string) =>
+  `\`POST /v1/agents/${toPublicId("agent", owner.agentId)}/connections\` with \`"tool": "${tool}"\``;
 const context = () => ({ owner, idempotencyKey: "1", requestId: "1", signal: AbortSignal.timeout(10_000) });
 const connection = { account: "user" as const, issuer: "https://login.example" };
 const definition = { name: "orders", description: "", parameters: { type: "object" } };
@@ -104,6 +107,7 @@ describe("calls with an account", () => {
     const result = await call(httpTool());
     expect(result).toMatchObject({ failed: true, content: expect.stringContaining('answered 401: {"error":"no"}') });
     expect(result.reason).toContain("The tool orders answered 401. It refuses the user's account");
+    expect(result.reason).toContain(link("orders"));
     expect(server.calls.length - before).toBe(2);
   });
 
@@ -118,15 +122,14 @@ describe("calls with an account", () => {
   test("without an account nothing is called: the model is told, and the log says how to get a link", async () => {
     verifies("connections.not-connected");
     next = async () => {
-      throw new NotConnectedError("again", { tool: "orders", reason: "The provider says no." });
+      throw new NotConnectedError("again", { tool: "orders", agentId: owner.agentId, reason: "The provider says no." });
     };
     const before = server.calls.length;
     expect(await call(httpTool())).toEqual({
       failed: true,
       content:
-        "The tool orders was not called. The user's account is not accepted any more. Tell the user that they have to connect it again, and then ask again.",
-      reason:
-        "The tool orders was not called: the account of the run's user must be connected again. The provider says no. `POST /v1/agents/{agent_id}/connections` gives a link with which the user connects it again.",
+        "The tool orders could not be used. The user's account is not accepted any more. Tell the user that they have to connect it again, and then ask again.",
+      reason: `The tool orders could not use the user's account. The provider says no. ${link("orders")} gives a new link.`,
     });
     expect(server.calls.length).toBe(before);
   });
@@ -162,7 +165,7 @@ describe("calls with an account", () => {
     const mcp = await startMcpServer();
     opened.push(mcp);
     next = async () => {
-      throw new NotConnectedError("not yet", { tool: "mail" });
+      throw new NotConnectedError("not yet", { tool: "mail", agentId: owner.agentId });
     };
     const servers = [
       { type: "mcp" as const, name: "mail", url: "https://mail.example/mcp", connection: ofUsers },
@@ -179,7 +182,7 @@ describe("calls with an account", () => {
     expect(others.every(({ definition: { name } }) => name.startsWith("orders_"))).toBe(true);
     const result = await call(mail as RunTool);
     expect(result).toMatchObject({ failed: true, content: expect.stringContaining("connect it first") });
-    expect(result.reason).toContain("`POST /v1/agents/{agent_id}/connections`");
+    expect(result.reason).toContain(link("mail"));
   });
 });
 

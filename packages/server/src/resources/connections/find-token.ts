@@ -38,20 +38,23 @@ const maxReads = 5;
 
 function identify(user: ToolUser, tool: ConnectedTool): ConnectionIdentity {
   const { organisationId, agentId, userId } = user;
-  if (userId === null || agentId === null) throw new NotConnectedError("no user", { tool: tool.name });
+  if (userId === null || agentId === null) throw new NotConnectedError("no user", { tool: tool.name, agentId });
   return { organisationId, agentId, userId, tool: tool.name, sentTo: tokenTarget(tool) };
 }
 
 /** Throws unless there is a consent that counts for what the definition leads to now. */
 function requireConsent(
   row: UsableConnection | undefined,
-  { name: tool, connection }: ConnectedTool,
+  { tool, agentId }: ConnectionIdentity,
+  { connection }: ConnectedTool,
 ): UsableConnection & { readonly sealed_grant: Buffer } {
-  if (!row || row.status === "pending" || row.status === "revoked") throw new NotConnectedError("not yet", { tool });
-  if (row.status !== "active") throw new NotConnectedError("again", { tool, reason: row.reason ?? "" });
+  if (!row || row.status === "pending" || row.status === "revoked")
+    throw new NotConnectedError("not yet", { tool, agentId });
+  if (row.status !== "active")
+    throw new NotConnectedError("again", { tool, agentId, ...(row.reason !== null && { reason: row.reason }) });
   if (row.sealed_grant === null || (connection.issuer !== undefined && connection.issuer !== row.issuer)) {
     const reason = "The tool's definition names another authorization server than when the user consented.";
-    throw new NotConnectedError("again", { tool, reason });
+    throw new NotConnectedError("again", { tool, agentId, reason });
   }
   return { ...row, sealed_grant: row.sealed_grant };
 }
@@ -78,14 +81,14 @@ export function createFindToken(deps: FindTokenDeps): FindToken {
   /** A user who sees an account connected would not understand that it is not. */
   const requireNotMoved = async (identity: ConnectionIdentity): Promise<void> => {
     if (await db.inOrganisation(identity.organisationId, (trx) => isConnectedElsewhere(trx, identity)))
-      throw new NotConnectedError("moved", { tool: identity.tool });
+      throw new NotConnectedError("moved", identity);
   };
 
   const read = async (identity: ConnectionIdentity, tool: ConnectedTool): Promise<ReadGrant> => {
     const { organisationId } = identity;
     const found = await db.onBehalfOf(organisationId, (one) => findUsableConnection(one, identity));
     if (!found || found.status === "pending") await requireNotMoved(identity);
-    const row = requireConsent(found, tool);
+    const row = requireConsent(found, identity, tool);
     try {
       return { identity, row, grant: openGrant(connectionGrants, row.sealed_grant, identity) };
     } catch (error) {
@@ -94,7 +97,7 @@ export function createFindToken(deps: FindTokenDeps): FindToken {
         { err: error, organisationId, connectionId: row.id },
         "connection cannot be opened, connect it again",
       );
-      throw new NotConnectedError("again", { tool: tool.name });
+      throw new NotConnectedError("again", identity);
     }
   };
 

@@ -201,7 +201,7 @@ describe("refreshing the tokens of an account", () => {
 
   test("a consent that the provider withdrew: one state, one event, and how to mend it", async () => {
     verifies("connections.needs-reauth");
-    const { find, read, organisation } = await connectUser();
+    const { find, read, organisation, agentId } = await connectUser();
     provider.revokeGrants("ada");
     const workers = [createWorker(perch()), createWorker(second)];
     const failures = await Promise.all(
@@ -211,7 +211,7 @@ describe("refreshing the tokens of an account", () => {
     );
     for (const failure of failures) expect(failure).toBeInstanceOf(NotConnectedError);
     expect(String(failures[0])).toContain("no longer accepts the user's consent (400 invalid_grant)");
-    expect(String(failures[0])).toContain("`POST /v1/agents/{agent_id}/connections`");
+    expect(String(failures[0])).toContain(`\`POST /v1/agents/${agentId}/connections\` with \`"tool": "book"\``);
     const row = await read();
     expect(row).toMatchObject({ status: "needs_reauth", reason: expect.stringContaining("invalid_grant") });
     const { data: events } = ok(

@@ -63,7 +63,7 @@ interface Claim {
 type StoredAs = "refreshed" | "to revoke" | "unused";
 
 const tooLate = "This worker took too long to ask for a new access token.";
-const ended = "The access token has ended or is refused, and the provider gave nothing to renew it with.";
+const ended = "The access token has expired or is refused, and the provider gave nothing to renew it with.";
 const otherFailed = "Another worker could not refresh the access token.";
 
 export function createRefreshGrant(deps: RefreshGrantDeps): RefreshGrant {

@@ -101,7 +101,7 @@ describe("finding the token for a call", () => {
     ];
     for (const refusal of await Promise.all(refused.map(refusalOf))) {
       expect(refusal.message).toContain("has not connected an account");
-      expect(refusal.message).toContain("`POST /v1/agents/{agent_id}/connections`");
+      expect(refusal.message).toMatch(/`POST \/v1\/agents\/agent_\w+\/connections` with `"tool": "\w+"`/);
       expect(refusal.content).toContain("they have to connect it first");
     }
     expect((await find(ada, tool, { signal: signal() })).generation).toBe(1);
@@ -125,7 +125,7 @@ describe("finding the token for a call", () => {
     const refusal = await refusalOf(createFinder().find(user("ada"), asUsed(bookTool()), { signal: signal() }));
     const [says, told] =
       status === "needs_reauth"
-        ? ["must be connected again. The provider refused it.", "connect it again"]
+        ? ["could not use the user's account. The provider refused it.", "connect it again"]
         : ["has not connected an account", "connect it first"];
     expect(refusal.message).toContain(says);
     expect(refusal.content).toContain(told);
@@ -162,7 +162,7 @@ describe("finding the token for a call", () => {
     const tool = { ...asUsed(bookTool()), name, ...(changed.includes("evil") && { url: "https://evil.example/x" }) };
     const logged = vi.spyOn(perch().server.core.logger, "error");
     const refusal = await refusalOf(createFinder().find(user(userId), tool, { signal: signal() }));
-    expect(refusal.message).toContain("must be connected again");
+    expect(refusal.message).toContain("could not use the user's account");
     expect(logged).toHaveBeenCalledTimes(1);
     logged.mockRestore();
   });
