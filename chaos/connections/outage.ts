@@ -30,7 +30,8 @@ async function runWhileDown({ installation: { provider }, tenant, ada, bob }: Sc
 }
 
 /** Says that the tool was not called, because its account could not be used. */
-const hasReason = ({ answer }: Run): boolean => /(was not called|could not use).*(token|authorization server|provider)/is.test(answer);
+const hasReason = ({ answer }: Run): boolean =>
+  /(was not called|could not use).*(token|authorization server|provider)/is.test(answer);
 /** It got its token when the outage was over, and had no time left to use it. */
 const wasTooLate = ({ answer, answeredAtMs }: Run, upMs: number): boolean =>
   answeredAtMs > upMs && answer.includes("took longer than");
