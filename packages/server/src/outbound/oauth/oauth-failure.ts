@@ -20,10 +20,13 @@ export type OAuthFailureKind = "unavailable" | "refused" | "denied" | "invalid" 
  */
 export class OAuthFailure extends OutsideError {
   readonly kind: OAuthFailureKind;
+  /** The server does not know, or not accept, the client. */
+  readonly isAboutClient: boolean;
 
-  constructor(kind: OAuthFailureKind, message: string, options: ErrorOptions = {}) {
+  constructor(kind: OAuthFailureKind, message: string, options: ErrorOptions & { isAboutClient?: boolean } = {}) {
     super(message, options);
     this.kind = kind;
+    this.isAboutClient = options.isAboutClient === true;
   }
 }
 

@@ -32,6 +32,7 @@ const refusedClient = ({ issuer, client }: OAuthParty, reason: string): OAuthFai
   new OAuthFailure(
     client.kind === "registered" ? "refused" : "misconfigured",
     `${subjectOf(issuer)} does not accept Perch as a client (${reason}).${checkClient[client.kind]}`,
+    { isAboutClient: true },
   );
 
 /** A consent ends only by a word that says so: an error that nobody knows may come from whatever stands before the server. */

@@ -1,10 +1,12 @@
 import { sql } from "kysely";
 import { describe, expect, test, vi } from "vitest";
+import { withClient } from "../../../../../scripts/testbed/scratch-database.ts";
 import { verifies } from "../../../../../spec/verifies.ts";
 import { useConsentTestbed } from "../../../test/support/consent-testbed.ts";
 import {
   confirm,
   connect,
+  connectedTool,
   createLink,
   openBrowser,
   readConnection,
@@ -29,6 +31,29 @@ const ageLink = (minutes: number) => {
 
 const exchanges = () => testbed().provider.requests.filter((request) => request === "POST /token").length;
 
+/** Between the exchange of a code and the storing of what it gave. The token that was issued. */
+function duringExchange(work: (issued: string) => Promise<void>): { readonly issued: () => string } {
+  const { oauth } = testbed().perch.server.core;
+  const { exchangeCode } = oauth;
+  let issued = "";
+  vi.spyOn(oauth, "exchangeCode").mockImplementationOnce(async (...given) => {
+    const tokens = await exchangeCode(...given);
+    issued = tokens.accessToken;
+    await work(issued);
+    return tokens;
+  });
+  return { issued: () => issued };
+}
+
+const revoke = async (connection_id: string) =>
+  ok(
+    await testbed().organisation.call("POST /v1/agents/{agent_id}/connections/{connection_id}/revoke", {
+      params: { agent_id: "bot", connection_id },
+    }),
+  );
+
+const isAccepted = async (token: string) => (await testbed().provider.verifyToken(token)) !== undefined;
+
 describe("POST /v1/agents/{agent_id}/connections/{connection_id}/confirm", () => {
   test("makes the connection active with the user's own token, which is fetched no earlier", async () => {
     verifies("connections.confirm", "connections.states");
@@ -42,7 +67,7 @@ describe("POST /v1/agents/{agent_id}/connections/{connection_id}/confirm", () =>
       id: connection.id,
       status: "active",
       reason: null,
-      resource: new URL(mail.url).origin,
+      sent_to: new URL(mail.url).origin,
       issuer: provider.issuer,
       scopes: ["mail.read", "offline_access"],
       connected_at: expect.any(String),
@@ -193,6 +218,153 @@ describe("POST /v1/agents/{agent_id}/connections/{connection_id}/confirm", () =>
     expect(await readConnection(organisation, connection.id)).toMatchObject({ status: "revoked" });
     expect((await readRow(perch, organisation, connection.id)).sealed_grant).toBeNull();
     await vi.waitFor(async () => expect(await provider.verifyToken(issued)).toBeUndefined());
+  });
+
+  test("409 if it is revoked and linked anew during the exchange: a consent that was given up does not return", async () => {
+    verifies("connections.confirm");
+    const { organisation, perch } = testbed();
+    const { connection, code } = await walkConsent(perch, organisation, { user_id: "ada" });
+    const { issued } = duringExchange(async () => {
+      await revoke(connection.id);
+      await createLink(organisation, { user_id: "ada" });
+    });
+    expectError(await confirm(organisation, connection.id, { user_id: "ada", code }), "conflict");
+    expect(await readConnection(organisation, connection.id)).toMatchObject({ status: "pending" });
+    await vi.waitFor(async () => expect(await isAccepted(issued())).toBe(false));
+  });
+
+  test("409 if a newer consent is confirmed during the exchange: that one stays", async () => {
+    const { organisation, perch, provider } = testbed();
+    const { connection, code } = await walkConsent(perch, organisation, { user_id: "ada" });
+    duringExchange(async () => void (await connect(perch, organisation, { user_id: "ada", login: "ada-at-work" })));
+    expectError(await confirm(organisation, connection.id, { user_id: "ada", code }), "conflict");
+    const { grant, generation } = await readRow(perch, organisation, connection.id);
+    expect(generation).toBe(1);
+    expect(await provider.verifyToken(grant?.tokens.accessToken ?? "")).toMatchObject({ user: "ada-at-work" });
+  });
+
+  test("tokens that cannot be stored are revoked, and the code is refused at once", async () => {
+    const { organisation, perch } = testbed();
+    const { connection, code } = await walkConsent(perch, organisation, { user_id: "ada" });
+    const change = (sql: string) => withClient(perch.database.adminUrl, (client) => client.query(sql));
+    const { issued } = duringExchange(
+      async () =>
+        void (await change("alter table connections add constraint none check (status <> 'active') not valid")),
+    );
+    try {
+      expect((await confirm(organisation, connection.id, { user_id: "ada", code })).status).toBe(500);
+    } finally {
+      await change("alter table connections drop constraint none");
+    }
+    const began = Date.now();
+    expectError(await confirm(organisation, connection.id, { user_id: "ada", code }), "conflict");
+    expect(Date.now() - began).toBeLessThan(5000);
+    await vi.waitFor(async () => expect(await isAccepted(issued())).toBe(false));
+  });
+
+  test("if only the answer of the database is lost, the tokens stay, and a repeat gets the answer", async () => {
+    const { organisation, perch } = testbed();
+    const { connection, code } = await walkConsent(perch, organisation, { user_id: "ada" });
+    const { db } = perch.server.core;
+    const { inOrganisation } = db;
+    const { issued } = duringExchange(async () => {
+      vi.spyOn(db, "inOrganisation").mockImplementationOnce(async (id, work) => {
+        await inOrganisation(id, work);
+        throw new Error("the connection was lost");
+      });
+    });
+    expect((await confirm(organisation, connection.id, { user_id: "ada", code })).status).toBe(500);
+    expect(ok(await confirm(organisation, connection.id, { user_id: "ada", code })).data.status).toBe("active");
+    expect(await isAccepted(issued())).toBe(true);
+  });
+
+  test("an Idempotency-Key that was used for another code is refused before this one is used up", async () => {
+    const { organisation, perch } = testbed();
+    const confirmWith = async (key: string, id: string, code: string) => {
+      const answer = await fetch(`${perch.url}/v1/agents/bot/connections/${id}/confirm`, {
+        method: "POST",
+        headers: {
+          authorization: `Bearer ${organisation.adminKey}`,
+          "content-type": "application/json",
+          "idempotency-key": key,
+        },
+        body: JSON.stringify({ user_id: "ada", code }),
+      });
+      return { status: answer.status, text: await answer.text() };
+    };
+    const first = await walkConsent(perch, organisation, { user_id: "ada" });
+    const { id } = first.connection;
+    expect((await confirmWith("key-of-the-connection", id, first.code)).status).toBe(200);
+    const second = await walkConsent(perch, organisation, { user_id: "ada" });
+    const before = exchanges();
+    const refused = await confirmWith("key-of-the-connection", id, second.code);
+    expect([refused.status, refused.text]).toEqual([409, expect.stringContaining("Idempotency-Key")]);
+    expect(exchanges()).toBe(before);
+    expect((await confirmWith("another-key", id, second.code)).status).toBe(200);
+  });
+
+  test("the end of a token is by the database's clock, whatever the node's says", async () => {
+    const { organisation, perch } = testbed();
+    const { connection, code } = await walkConsent(perch, organisation, { user_id: "ada" });
+    const { oauth } = perch.server.core;
+    const { exchangeCode } = oauth;
+    const { now } = Date;
+    const aheadMs = 3_600_000;
+    vi.spyOn(oauth, "exchangeCode").mockImplementationOnce(async (...given) => {
+      const tokens = await exchangeCode(...given);
+      // The provider is in this process, and its clock is right.
+      vi.spyOn(Date, "now").mockImplementation(() => now() + aheadMs);
+      return { ...tokens, expiresAtMs: (tokens.expiresAtMs ?? 0) + aheadMs };
+    });
+    const answer = await confirm(organisation, connection.id, { user_id: "ada", code });
+    vi.mocked(Date.now).mockRestore();
+    ok(answer);
+    const { rows } = await withClient(perch.database.adminUrl, (client) =>
+      client.query<{ left: number }>(
+        "select extract(epoch from access_expires_at - connected_at)::int as left from connections where id = $1",
+        [parsePublicId("connection", connection.id)],
+      ),
+    );
+    expect(rows[0]?.left).toBeGreaterThan(3500);
+    expect(rows[0]?.left).toBeLessThan(3700);
+  });
+
+  test("what a consent with another client replaces is revoked at the provider; of the same client, it is left", async () => {
+    const { organisation, perch, provider, mail } = testbed();
+    const { id } = await connect(perch, organisation, { user_id: "ada" });
+    const tokenOf = async () => (await readRow(perch, organisation, id)).grant?.tokens.accessToken ?? "";
+    const first = await tokenOf();
+    await connect(perch, organisation, { user_id: "ada" });
+    const second = await tokenOf();
+    expect([await isAccepted(first), await isAccepted(second)]).toEqual([true, true]);
+    const body = { tools: [connectedTool(mail.url, provider.issuer, { client_id: undefined })] };
+    ok(await organisation.call("PATCH /v1/agents/{agent_id}", { params: { agent_id: "bot" }, body }));
+    expect((await connect(perch, organisation, { user_id: "ada" })).id).toBe(id);
+    await vi.waitFor(async () => expect(await isAccepted(second)).toBe(false));
+    expect(await isAccepted(await tokenOf())).toBe(true);
+  });
+
+  test("a server that refuses a code keeps its registration; one that refuses the client gets a new one", async () => {
+    const { organisation, perch, provider, mail } = testbed();
+    const registrations = () => provider.requests.filter((request) => request === "POST /reg").length;
+    const body = { tools: [connectedTool(mail.url, provider.issuer, { client_id: undefined })] };
+    ok(await organisation.call("PATCH /v1/agents/{agent_id}", { params: { agent_id: "bot" }, body }));
+    const refuse = async (error: string, status: number) => {
+      const { connection, code } = await walkConsent(perch, organisation, { user_id: "ada" });
+      provider.setTokenEndpoint({ status, body: { error } });
+      try {
+        expectError(await confirm(organisation, connection.id, { user_id: "ada", code }), "conflict");
+      } finally {
+        provider.setTokenEndpoint("up");
+      }
+    };
+    const before = registrations();
+    await refuse("invalid_grant", 400);
+    await createLink(organisation, { user_id: "ada" });
+    expect(registrations()).toBe(before + 1);
+    await refuse("invalid_client", 401);
+    await createLink(organisation, { user_id: "ada" });
+    expect(registrations()).toBe(before + 2);
   });
 
   test("is in the audit log, without the code", async () => {

@@ -13,12 +13,19 @@ import type { Share } from "../../platform/shares.ts";
 import { Uncached, Unchanged } from "../../platform/unchanged.ts";
 import type { ConnectionMetrics } from "../../telemetry/connection-metrics.ts";
 import type { RequestContext } from "../handlers.ts";
-import { type ConnectionRef, findConnectionForUpdate, updateConnection } from "./connection-queries.ts";
+import {
+  type ConnectionRef,
+  endIn,
+  findConnection,
+  findConnectionForUpdate,
+  updateConnection,
+} from "./connection-queries.ts";
 import { explainFailure } from "./explain-failure.ts";
 import { deleteConfirmedLink, deleteLink, findLinkForUpdate, type LinkRow, updateLinkStatus } from "./link-queries.ts";
 import { deleteRegistration } from "./registrations.ts";
 import { type ConsentFlow, digestStep, openFlow } from "./seal-flow.ts";
-import { sealGrant } from "./seal-grant.ts";
+import { isOfSameClient, sealGrant } from "./seal-grant.ts";
+import type { TellProvider } from "./tell-provider.ts";
 import { type ConnectionRow, toConnection } from "./to-connection.ts";
 
 type ConfirmBody = InputOf<Operations["POST /v1/agents/{agent_id}/connections/{connection_id}/confirm"]>["body"];
@@ -29,21 +36,24 @@ export interface ConfirmDeps {
   readonly agentChecks: Pick<Share, "hold">;
   readonly connectionGrants: Sealer;
   readonly connectionDigest: Digest;
+  readonly tellProvider: TellProvider;
   readonly telemetry: Pick<ConnectionMetrics, "connectionConsented">;
+  readonly nowMs: () => number;
 }
 
-/** Somebody waits for the answer. */
+/** The request waits for it. */
 const exchangeTimeoutMs = 10_000;
 /** How often, and for how long, a request looks whether another one has confirmed the same code. */
 const pollMs = 250;
 const waitMs = 12_000;
 
-const newLink = "Ask for a new link with POST /v1/agents/{agent_id}/connections, and let the user consent again.";
+const consentAgain = "a new link with POST /v1/agents/{agent_id}/connections, and let the user consent again.";
+const newLink = `Create ${consentAgain}`;
 
-/** The same for every code that does not count: the reason would help to guess. */
-const notCounted = () =>
+/** The same for every code that is not valid: the reason would help to guess. */
+const notValid = () =>
   conflict(
-    `This code does not count for this user and connection: it counts once, for two minutes, for the user the link was made for. ${newLink}`,
+    `This code is not valid for this user and connection. A code works once, within two minutes, and only for the user the link was created for. If another request is confirming it right now, get the connection and see whether it is \`active\`. Otherwise create ${consentAgain}`,
   );
 
 const advice = {
@@ -91,34 +101,41 @@ async function claimLink(
   return isOwn ? "refused" : "hidden";
 }
 
-/** Between the claim and now, the connection may have been revoked, or gone with its user or agent. */
+interface Stored {
+  readonly row: ConnectionRow;
+  readonly before: ConnectionRow;
+}
+
+/** Between the claim and now, the connection may have been revoked, given a newer link, or gone with its user or agent. */
 async function storeGrant(
   trx: OrganisationTransaction,
   deps: ConfirmDeps,
   ref: ConnectionRef,
   { link, flow, tokens }: { readonly link: LinkRow; readonly flow: ConsentFlow; readonly tokens: OAuthTokens },
-): Promise<ConnectionRow> {
-  const row = await findConnectionForUpdate(trx, ref);
-  if (!row) throw notFound("connection", toPublicId("connection", ref.id));
-  if (row.status === "revoked") throw conflict(`The connection was revoked meanwhile. ${newLink}`);
-  await deleteConfirmedLink(trx, link);
+): Promise<Stored> {
+  const before = await findConnectionForUpdate(trx, ref);
+  if (!before) throw notFound("connection", toPublicId("connection", ref.id));
+  if (before.status === "revoked") throw conflict(`The connection was revoked meanwhile. ${newLink}`);
+  if (!(await deleteConfirmedLink(trx, link)))
+    throw conflict(`The connection was revoked, or got a newer link, meanwhile. ${newLink}`);
   const { organisationId, agentId } = ref;
-  const identity = { organisationId, agentId, userId: row.user_id, tool: row.tool, sentTo: flow.target };
-  return updateConnection(trx, row, "confirm", {
+  const identity = { organisationId, agentId, userId: before.user_id, tool: before.tool, sentTo: flow.target };
+  const row = await updateConnection(trx, before, "confirm", {
     status: "active",
     reason: null,
     issuer: flow.party.issuer,
     scopes: [...tokens.scopes],
     sealed_grant: sealGrant(deps.connectionGrants, { party: flow.party, tokens }, identity),
     confirmed_digest: link.secret_digest,
-    generation: row.generation + 1,
-    access_expires_at: tokens.expiresAtMs === null ? null : new Date(tokens.expiresAtMs),
+    generation: before.generation + 1,
+    access_expires_at: endIn(tokens.expiresAtMs === null ? null : tokens.expiresAtMs - deps.nowMs()),
   });
+  return { row, before };
 }
 
 /** Exchanges the provider's code for tokens, once the application has said that its own user came back. */
 export function createConfirmation(deps: ConfirmDeps) {
-  const { db, oauth, agentChecks, connectionGrants, connectionDigest, telemetry } = deps;
+  const { db, oauth, agentChecks, connectionGrants, connectionDigest, tellProvider, telemetry } = deps;
 
   const exchange = async ({ organisationId, agentId }: ConnectionRef, flow: ConsentFlow): Promise<OAuthTokens> => {
     const { party, secrets, callback } = flow;
@@ -138,31 +155,68 @@ export function createConfirmation(deps: ConfirmDeps) {
     await db.inOrganisation(ref.organisationId, async (trx) => {
       if (!isOver) return updateLinkStatus(trx, link, "returned");
       await deleteConfirmedLink(trx, link);
-      await deleteRegistration(trx, ref, flow.party);
+      if (error instanceof OAuthFailure && error.isAboutClient) await deleteRegistration(trx, ref, flow.party);
     });
     throw explainFailure(error, advice);
   };
 
-  /** Tokens that nobody will use are given back, as far as the provider cares. */
-  const giveBack = ({ organisationId, agentId }: ConnectionRef, { party }: ConsentFlow, tokens: OAuthTokens): void =>
+  const revokeUnusedTokens = (
+    { organisationId, agentId }: ConnectionRef,
+    { party }: ConsentFlow,
+    tokens: OAuthTokens,
+  ): void =>
     void actFor(organisationId, () =>
       oauth.revoke({ organisationId, agentId }, party, tokens, AbortSignal.timeout(exchangeTimeoutMs)),
     ).catch(() => undefined);
 
-  const finish = async ({ change }: RequestContext, ref: ConnectionRef, { link }: Claimed) => {
+  /**
+   * Nothing was stored, or only the answer to that was lost: then the row has these tokens. A provider may end all consents of a user
+   * and client with one, so those that another consent replaced are left to expire.
+   */
+  const endUnstored = async (ref: ConnectionRef, { link }: Claimed, flow: ConsentFlow, tokens: OAuthTokens) => {
+    const isUsed = await db.inOrganisation(ref.organisationId, async (trx) => {
+      const row = await findConnection(trx, ref);
+      await deleteConfirmedLink(trx, link);
+      if (row?.status !== "active") return false;
+      return row.confirmed_digest?.equals(link.secret_digest) || isOfSameClient(connectionGrants, row, flow.party);
+    });
+    if (!isUsed) revokeUnusedTokens(ref, flow, tokens);
+  };
+
+  /** What it replaced is of no use any more. Of the same client, it may be one with the new: revoking could end both. */
+  const revokeReplaced = ({ before }: Stored, { party }: ConsentFlow): void => {
+    if (before.sealed_grant !== null && !isOfSameClient(connectionGrants, before, party))
+      void tellProvider(before, exchangeTimeoutMs);
+  };
+
+  const finish = async ({ change }: RequestContext, ref: ConnectionRef, claimed: Claimed) => {
+    const { link } = claimed;
     const consent = { organisationId: ref.organisationId, connectionId: ref.id };
     const flow = openFlow(connectionGrants, link.sealed_flow, consent);
     const tokens = await exchange(ref, flow).catch((error: unknown) => endOrRestore(error, ref, link, flow));
+    let stored: Stored | undefined;
     try {
-      const answer = await change(
-        async (trx) => new Uncached(single(toConnection(await storeGrant(trx, deps, ref, { link, flow, tokens })))),
-      );
+      const answer = await change(async (trx) => {
+        stored = await storeGrant(trx, deps, ref, { link, flow, tokens });
+        return new Uncached(single(toConnection(stored.row)));
+      });
       telemetry.connectionConsented("confirmed");
+      if (stored) revokeReplaced(stored, flow);
       return answer;
     } catch (error) {
-      giveBack(ref, flow, tokens);
+      // If the database does not answer either, nobody knows whether they are in use: they stay.
+      await endUnstored(ref, claimed, flow, tokens).catch(() => undefined);
       throw error;
     }
+  };
+
+  /** Refuses a used `Idempotency-Key`, or repeats its answer, before the provider's code is used up. */
+  const requireUnusedKey = async ({ change, idempotentRequest }: RequestContext): Promise<void> => {
+    if (!idempotentRequest) return;
+    const unused = new Error("this key was not used");
+    await change(() => Promise.reject(unused)).catch((error: unknown) => {
+      if (error !== unused) throw error;
+    });
   };
 
   /** Whoever sends the same request twice at once waits for the first, and then gets its answer. */
@@ -178,11 +232,12 @@ export function createConfirmation(deps: ConfirmDeps) {
   return async (context: RequestContext, ref: ConnectionRef, body: ConfirmBody) => {
     const code = digestStep(connectionDigest, "code", body.code);
     const presented = { userId: body.user_id, code };
+    await requireUnusedKey(context);
     const claim = await claimInTurn(ref, presented);
     if (claim === "hidden") throw notFound("connection", toPublicId("connection", ref.id));
     if (claim === "refused") {
       telemetry.connectionConsented("refused");
-      throw notCounted();
+      throw notValid();
     }
     if ("confirmed" in claim) return context.change(async () => new Unchanged(single(toConnection(claim.confirmed))));
     return finish(context, ref, claim);

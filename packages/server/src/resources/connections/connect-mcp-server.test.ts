@@ -29,7 +29,7 @@ test("an MCP server names its provider itself, and the provider reads who Perch 
   const connection = { account: "user", return_urls: [returnUrl] };
   await createAgent(organisation, "bot", { type: "mcp", name: "mail", url: server.url, connection });
   const connected = await connect(perch(), organisation, { user_id: "ada" });
-  expect(connected).toMatchObject({ status: "active", issuer: provider.issuer, resource: server.url });
+  expect(connected).toMatchObject({ status: "active", issuer: provider.issuer, sent_to: server.url });
   const { grant } = await readConnection(perch(), organisation, connected.id);
   const document = `${publicUrl}/oauth/clients/${organisation.id}/http:${new URL(provider.issuer).host}`;
   expect(grant?.party).toMatchObject({

@@ -80,10 +80,13 @@ export type ConnectionChange = Partial<
     | "sealed_grant"
     | "confirmed_digest"
     | "generation"
-    | "access_expires_at"
     | "revoked_at_provider"
   >
->;
+> & { readonly access_expires_at?: RawBuilder<Date> | null };
+
+/** By the database's clock, which alone decides about ends. */
+export const endIn = (ms: number | null): RawBuilder<Date> | null =>
+  ms === null ? null : sql<Date>`clock_timestamp() + make_interval(secs => ${ms / 1000})`;
 
 /** What is written with the database's clock. */
 const timesOf = {

@@ -121,17 +121,18 @@ export async function updateLink(
     .execute();
 }
 
-/** Once it is confirmed, or cannot be. A newer link stays. */
+/** Once it is confirmed, or cannot be. False if it is gone already; a newer link stays. */
 export async function deleteConfirmedLink(
   trx: OrganisationTransaction,
   { organisation_id, connection_id, secret_digest }: LinkRow,
-): Promise<void> {
-  await trx
+): Promise<boolean> {
+  const { numDeletedRows } = await trx
     .deleteFrom("connection_links")
     .where("organisation_id", "=", organisation_id)
     .where("connection_id", "=", connection_id)
     .where("secret_digest", "=", secret_digest)
-    .execute();
+    .executeTakeFirst();
+  return numDeletedRows > 0n;
 }
 
 export async function deleteLink(

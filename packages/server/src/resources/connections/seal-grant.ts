@@ -1,5 +1,6 @@
 import type { OAuthParty, OAuthTokens } from "../../outbound/oauth/oauth-client.ts";
 import type { Sealer } from "../../platform/secrets.ts";
+import type { ConnectionRow } from "./to-connection.ts";
 
 /** Whose account it is, and what alone its tokens are sent to. */
 export interface ConnectionIdentity {
@@ -10,6 +11,11 @@ export interface ConnectionIdentity {
   /** `sent_to` of the row. */
   readonly sentTo: string;
 }
+
+type GrantedRow = Pick<
+  ConnectionRow,
+  "organisation_id" | "agent_id" | "user_id" | "tool" | "sent_to" | "issuer" | "sealed_grant"
+>;
 
 /** What a consent gave, and whom to ask for more of it. */
 export interface Grant {
@@ -27,3 +33,15 @@ export const sealGrant = (sealer: Sealer, grant: Grant, identity: ConnectionIden
 /** Throws if the row was changed in the database. */
 export const openGrant = (sealer: Sealer, sealed: Buffer, identity: ConnectionIdentity): Grant =>
   JSON.parse(sealer.open(sealed, associatedDataFor(identity))) as Grant;
+
+/** Whether the tokens of a row came from this server for this client. False for what does not open. */
+export function isOfSameClient(sealer: Sealer, row: GrantedRow, { issuer, client }: OAuthParty): boolean {
+  if (row.sealed_grant === null || row.issuer !== issuer) return false;
+  const { organisation_id: organisationId, agent_id: agentId, user_id: userId, tool, sent_to: sentTo } = row;
+  try {
+    const { party } = openGrant(sealer, row.sealed_grant, { organisationId, agentId, userId, tool, sentTo });
+    return party.client.clientId === client.clientId;
+  } catch {
+    return false;
+  }
+}
