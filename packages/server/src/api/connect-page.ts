@@ -4,18 +4,20 @@ import { visibleHtml } from "./visible-html.ts";
 
 /** The one answer to every link and every return that is not valid. It says the same whatever the reason is. */
 export const invalidConsentPage = createPage("This link is not valid", [
-  "<p>It may have been used, it may have expired, or there is a newer one. It also works only in the browser that opened it. Go back to where you got it, and ask for a new one.</p>",
+  "<p>It has been used, has expired, or was replaced by a newer one, or you opened it in another browser. Go back to the application and start again.</p>",
 ]);
 
 /** Asks before the browser goes to the provider. */
-export const connectPage = ({ agentName, tool, providerHost, returnHost }: ShownConsent): string =>
+export const connectPage = ({ agentName, tool, providerHost, usedAtHost, returnHost }: ShownConsent): string =>
   createPage("Connect an account", [
     "<dl>",
     row("Agent", agentName),
     row("Tool", tool),
     row("Account at", providerHost),
-    row("Then you come back to", returnHost),
+    row("Your account is used at", usedAtHost),
+    row("Afterwards you return to", returnHost),
     "</dl>",
-    `<p>${visibleHtml(providerHost)} will ask you to sign in, and whether the agent may use your account. Go on only if you came here from ${visibleHtml(returnHost)} yourself just now, and not by a link that somebody sent you.</p>`,
+    `<p>${visibleHtml(providerHost)} will ask you to sign in and to allow the agent to use your account.</p>`,
+    `<p>Continue only if you started this yourself at <strong>${visibleHtml(returnHost)}</strong> just now. If somebody sent you this link, close the page.</p>`,
     '<form method="post" action=""><button type="submit">Continue</button></form>',
   ]);

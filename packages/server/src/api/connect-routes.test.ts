@@ -161,7 +161,7 @@ describe("GET /oauth/callback/{organisation}/{issuer}", () => {
     expect(returned.origin + returned.pathname).toBe(returnUrl);
     expect([...returned.searchParams.keys()]).toEqual(["connection_id", "code"]);
     expect(returned.searchParams.get("connection_id")).toBe(connection.id);
-    expect(returned.searchParams.get("code")).toMatch(/^[\w-]{43}$/);
+    expect(returned.searchParams.get("code")).toMatch(/^pcc_[\w-]{43}$/);
     expect(returned.searchParams.get("code")).not.toBe(callback.searchParams.get("code"));
     expect(answer.headers.get("set-cookie")).toContain("Max-Age=0");
     expect(exchanges()).toBe(before);

@@ -67,7 +67,7 @@ export function connectRoutes(
     return reply.header("set-cookie", cookie).redirect(opened.url, 303);
   };
 
-  const comeBack = async (request: FastifyRequest, reply: FastifyReply) => {
+  const handleCallback = async (request: FastifyRequest, reply: FastifyReply) => {
     const { path, query } = splitUrl(request);
     const cookies = request.headers.cookie ?? "";
     const returned = await consentByLink.handleCallback({
@@ -94,7 +94,7 @@ export function connectRoutes(
     });
     pages.all(`${consentPaths.callback}*`, async (request, reply) => {
       await admission.admitUnauthenticated(request.ip);
-      return request.method === "GET" ? comeBack(request, reply) : refuse(reply);
+      return request.method === "GET" ? handleCallback(request, reply) : refuse(reply);
     });
   });
 

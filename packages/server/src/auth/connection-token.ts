@@ -44,8 +44,11 @@ export const consentMinutes = 10;
 /** How long an application may take to confirm. */
 export const confirmMinutes = 2;
 
-/** 256 random bits, in base64url: the cookie of a browser, or the code for the application. */
+/** 256 random bits, in base64url: for the cookie of a browser. */
 export const newOneTimeSecret = (): string => randomBytes(32).toString("base64url");
+
+/** For the application. The prefix tells secret scanners what it is, and keeps a code from beginning like an option of a command. */
+export const newConfirmationCode = (): string => `pcc_${newOneTimeSecret()}`;
 
 /**
  * Browsers take a cookie of this prefix only from the host itself, over HTTPS and for all of its paths. Each connection has its own, so

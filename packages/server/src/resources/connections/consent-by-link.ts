@@ -3,6 +3,7 @@ import {
   type ConsentRef,
   confirmMinutes,
   consentMinutes,
+  newConfirmationCode,
   newOneTimeSecret,
 } from "../../auth/connection-token.ts";
 import type { Database, OrganisationTransaction } from "../../db/database.ts";
@@ -24,6 +25,8 @@ export interface ShownConsent {
   /** Where the browser goes to, and where it comes back to. */
   readonly providerHost: string;
   readonly returnHost: string;
+  /** What gets the tokens. */
+  readonly usedAtHost: string;
 }
 
 /** Whether the agent's own settings let this browser in. */
@@ -155,13 +158,13 @@ export function createConsentByLink(deps: ConsentDeps): ConsentByLink {
     return addToReturnUrl(return_url, { connection_id, error: errorOf(failure) });
   };
 
-  const handOver = async (
+  const issueCode = async (
     trx: OrganisationTransaction,
     consent: ConsentRef,
     { link, flow }: { readonly link: LinkRow; readonly flow: ConsentFlow },
     parameters: URLSearchParams,
   ): Promise<string> => {
-    const code = newOneTimeSecret();
+    const code = newConfirmationCode();
     await updateLink(trx, consent, {
       status: "returned",
       secretDigest: digestStep(connectionDigest, "code", code),
@@ -172,7 +175,7 @@ export function createConsentByLink(deps: ConsentDeps): ConsentByLink {
     return addToReturnUrl(link.return_url, { connection_id: toPublicId("connection", consent.connectionId), code });
   };
 
-  const comeBack = async (
+  const returnFrom = async (
     trx: OrganisationTransaction,
     consent: ConsentRef,
     state: string,
@@ -187,7 +190,7 @@ export function createConsentByLink(deps: ConsentDeps): ConsentByLink {
       if (!(error instanceof OAuthFailure)) throw error;
       return { connectionId, url: await endWithError(trx, consent, opened.link, error) };
     }
-    return { connectionId, url: await handOver(trx, consent, opened, callback.parameters) };
+    return { connectionId, url: await issueCode(trx, consent, opened, callback.parameters) };
   };
 
   return {
@@ -198,8 +201,9 @@ export function createConsentByLink(deps: ConsentDeps): ConsentByLink {
         const consenting = await findConsenting(trx, consent, isAdmittedTo);
         const link = consenting && (await findLink(trx, consent, "created"));
         if (!link || !isDigestOf(link.secret_digest, "link", token)) return undefined;
-        const providerHost = hostOf(flowOf(link, consent).party);
-        return { ...consenting, providerHost, returnHost: new URL(link.return_url).host };
+        const { party, target } = flowOf(link, consent);
+        const returnHost = new URL(link.return_url).host;
+        return { ...consenting, providerHost: hostOf(party), usedAtHost: new URL(target).host, returnHost };
       });
     },
     open: async (token, isAdmittedTo) => {
@@ -210,7 +214,7 @@ export function createConsentByLink(deps: ConsentDeps): ConsentByLink {
       const given = callback.parameters.getAll("state");
       const [state = ""] = given;
       const consent = given.length === 1 ? states.open(state) : undefined;
-      return consent && db.inOrganisation(consent.organisationId, (trx) => comeBack(trx, consent, state, callback));
+      return consent && db.inOrganisation(consent.organisationId, (trx) => returnFrom(trx, consent, state, callback));
     },
   };
 }
