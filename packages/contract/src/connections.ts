@@ -7,7 +7,7 @@ export const connectionStatuses = ["pending", "active", "needs_reauth", "revoked
 export const ConnectionStatus = z
   .enum(connectionStatuses)
   .describe(
-    "`pending`: nobody has consented and been confirmed yet. `needs_reauth`: the provider no longer accepts the consent, so the user needs a new link. `revoked`: it was given up.",
+    "`pending`: no consent has been confirmed yet. `active`: runs of the user use the account. `needs_reauth`: the provider no longer accepts the consent, so the user needs a new link. `revoked`: no run uses it any more.",
   )
   .meta({ id: "ConnectionStatus" });
 export type ConnectionStatus = z.infer<typeof ConnectionStatus>;
@@ -16,7 +16,7 @@ export const revocationResults = ["pending", "done", "not_offered", "failed"] as
 export const RevocationResult = z
   .enum(revocationResults)
   .describe(
-    "`pending`: the provider has not answered yet. It is asked at once, and again for a day. The answer to a revocation says this; get the connection to see what came of it. `not_offered`: it has no way to revoke tokens.",
+    "`done`: the provider has revoked the tokens. `pending`: it did not answer within three seconds, and is asked again for a day. `not_offered`: it has no way to revoke tokens. `failed`: it did not answer for a day, so the tokens are valid there until they expire.",
   )
   .meta({ id: "RevocationResult" });
 export type RevocationResult = z.infer<typeof RevocationResult>;
@@ -39,7 +39,9 @@ export const Connection = z
     last_used_at: Timestamp.nullable().describe("When a run last used it. May be a minute out of date."),
     last_refreshed_at: Timestamp.nullable(),
     revoked_at: Timestamp.nullable(),
-    revoked_at_provider: RevocationResult.nullable().describe("What the provider said to it. null unless `revoked`."),
+    revoked_at_provider: RevocationResult.nullable().describe(
+      "Whether the provider has revoked the tokens. null unless `revoked`, and if nobody had consented.",
+    ),
   })
   .meta({ id: "Connection" });
 export type Connection = z.infer<typeof Connection>;
@@ -62,16 +64,16 @@ const CreateConnection = z
 const ConnectionWithLink = Connection.extend({
   link: z
     .string()
-    .describe("Send the user's browser here. It can be used once, within ten minutes, and makes earlier links void."),
+    .describe("Send the user's browser here. It works once, within ten minutes. Earlier links no longer work."),
   link_expires_at: Timestamp,
 }).meta({ id: "ConnectionWithLink" });
 
 const ConfirmConnection = z
   .strictObject({
     user_id: UserId.describe(
-      "The user who is signed in to your application in the browser that came back. Never take it from the address.",
+      "The user who is signed in to your application in the browser that returned. Never take it from the address.",
     ),
-    code: z.string().min(1).max(256).describe("`code` in the address that the browser came back with."),
+    code: z.string().min(1).max(256).describe("`code` in the address that the browser returned to."),
   })
   .meta({ id: "ConfirmConnection" });
 
@@ -96,7 +98,7 @@ export const connectionOperations = {
     tag,
     summary: "Create connection",
     description:
-      "Gives a link with which one user consents that the agent uses an account of theirs with one tool. There is one connection for each user, tool and address that the tool leads to: if it exists, this gives a new link for it, and it works as before until the new consent is confirmed. The provider sends the browser back to Perch, and Perch sends it to `return_url` with `connection_id` and `code`, or with `error`. Nothing counts before `POST …/confirm`.",
+      "Gives a link with which one user consents that the agent uses an account of theirs with one tool. There is one connection for each user, tool and address that the tool leads to: if it exists, this gives a new link for it, and it works as before until the new consent is confirmed. The provider sends the browser back to Perch, and Perch sends it to `return_url` with `connection_id` and `code`, or with `error`. Runs use the account only after `POST …/confirm`.",
     permission: "write",
     params: ofAgent,
     body: CreateConnection,
@@ -132,7 +134,7 @@ export const connectionOperations = {
     tag,
     summary: "Confirm connection",
     description:
-      "Says that the user who came back is the user the link was made for: runs of that user use the account from now on. With another `user_id` it is refused, and the link is void. The code counts once, for two minutes.",
+      "Says that the user who returned is the user the link was created for: runs of that user use the account from now on. With another `user_id` it is refused, and the code is no longer valid. A code works once, within two minutes. While the provider does not answer, this is refused with 503, and the same code can be sent again.",
     permission: "write",
     params,
     body: ConfirmConnection,
@@ -145,7 +147,7 @@ export const connectionOperations = {
     tag,
     summary: "Revoke connection",
     description:
-      "No run uses the account any more, from now on. The provider is told too, where it offers that. Revoking a revoked connection changes nothing. Kept for 30 days.",
+      "No run uses the account any more. The provider is asked to revoke the tokens, where it offers that, for three seconds at most; if it does not answer, it is asked again for a day. Revoking a revoked connection changes nothing. Kept for 30 days.",
     permission: "write",
     params,
     status: 200,

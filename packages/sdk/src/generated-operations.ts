@@ -538,7 +538,7 @@ export interface Operations {
     };
   };
   /**
-   * Create connection. Gives a link with which one user consents that the agent uses an account of theirs with one tool. There is one connection for each user, tool and address that the tool leads to: if it exists, this gives a new link for it, and it works as before until the new consent is confirmed. The provider sends the browser back to Perch, and Perch sends it to `return_url` with `connection_id` and `code`, or with `error`. Nothing counts before `POST …/confirm`.
+   * Create connection. Gives a link with which one user consents that the agent uses an account of theirs with one tool. There is one connection for each user, tool and address that the tool leads to: if it exists, this gives a new link for it, and it works as before until the new consent is confirmed. The provider sends the browser back to Perch, and Perch sends it to `return_url` with `connection_id` and `code`, or with `error`. Runs use the account only after `POST …/confirm`.
    *
    * Needs the permission `write`.
    */
@@ -602,7 +602,7 @@ export interface Operations {
     };
   };
   /**
-   * Confirm connection. Says that the user who came back is the user the link was made for: runs of that user use the account from now on. With another `user_id` it is refused, and the link is void. The code counts once, for two minutes.
+   * Confirm connection. Says that the user who returned is the user the link was created for: runs of that user use the account from now on. With another `user_id` it is refused, and the code is no longer valid. A code works once, within two minutes. While the provider does not answer, this is refused with 503, and the same code can be sent again.
    *
    * Needs the permission `write`.
    */
@@ -621,7 +621,7 @@ export interface Operations {
     };
   };
   /**
-   * Revoke connection. No run uses the account any more, from now on. The provider is told too, where it offers that. Revoking a revoked connection changes nothing. Kept for 30 days.
+   * Revoke connection. No run uses the account any more. The provider is asked to revoke the tokens, where it offers that, for three seconds at most; if it does not answer, it is asked again for a day. Revoking a revoked connection changes nothing. Kept for 30 days.
    *
    * Needs the permission `write`.
    */

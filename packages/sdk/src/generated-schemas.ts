@@ -357,9 +357,9 @@ export interface CappedPagination {
 export type ClearId = string;
 
 export interface ConfirmConnection {
-  /** The user who is signed in to your application in the browser that came back. Never take it from the address. */
+  /** The user who is signed in to your application in the browser that returned. Never take it from the address. */
   user_id: string;
-  /** `code` in the address that the browser came back with. */
+  /** `code` in the address that the browser returned to. */
   code: string;
 }
 
@@ -389,13 +389,13 @@ export interface Connection {
   last_used_at: Timestamp | null;
   last_refreshed_at: Timestamp | null;
   revoked_at: Timestamp | null;
-  /** What the provider said to it. null unless `revoked`. */
+  /** Whether the provider has revoked the tokens. null unless `revoked`, and if nobody had consented. */
   revoked_at_provider: RevocationResult | null;
 }
 
 export type ConnectionId = string;
 
-/** `pending`: nobody has consented and been confirmed yet. `needs_reauth`: the provider no longer accepts the consent, so the user needs a new link. `revoked`: it was given up. */
+/** `pending`: no consent has been confirmed yet. `active`: runs of the user use the account. `needs_reauth`: the provider no longer accepts the consent, so the user needs a new link. `revoked`: no run uses it any more. */
 export type ConnectionStatus = "pending" | "active" | "needs_reauth" | "revoked";
 
 export interface ConnectionWithLink {
@@ -420,9 +420,9 @@ export interface ConnectionWithLink {
   last_used_at: Timestamp | null;
   last_refreshed_at: Timestamp | null;
   revoked_at: Timestamp | null;
-  /** What the provider said to it. null unless `revoked`. */
+  /** Whether the provider has revoked the tokens. null unless `revoked`, and if nobody had consented. */
   revoked_at_provider: RevocationResult | null;
-  /** Send the user's browser here. It can be used once, within ten minutes, and makes earlier links void. */
+  /** Send the user's browser here. It works once, within ten minutes. Earlier links no longer work. */
   link: string;
   link_expires_at: Timestamp;
 }
@@ -1328,7 +1328,7 @@ export type RemoveMfa = ConfirmMfa;
 
 export type RequestId = string;
 
-/** `pending`: the provider has not answered yet. It is asked at once, and again for a day. The answer to a revocation says this; get the connection to see what came of it. `not_offered`: it has no way to revoke tokens. */
+/** `done`: the provider has revoked the tokens. `pending`: it did not answer within three seconds, and is asked again for a day. `not_offered`: it has no way to revoke tokens. `failed`: it did not answer for a day, so the tokens are valid there until they expire. */
 export type RevocationResult = "pending" | "done" | "not_offered" | "failed";
 
 export interface RevokeLeakedKey {

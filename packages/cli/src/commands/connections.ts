@@ -149,10 +149,7 @@ const revoke = command({
   run: async ({ perch, terminal, show: print, signal }, { agent, connection: id }, { yes }) => {
     const client = perch();
     if (!(await terminal.confirm(`Revoke ${id}? The user would have to consent again.`, yes === true))) return;
-    const answer = await client.connections.revoke(agent, id, { signal });
-    // The answer is from before the provider was asked.
-    const isAsked = answer.revoked_at_provider === "pending";
-    const revoked = isAsked ? await client.connections.get(agent, id, { signal }) : answer;
+    const revoked = await client.connections.revoke(agent, id, { signal });
     print(revoked, () => {
       const provider = revoked.revoked_at_provider;
       terminal.line(`${id} is revoked.${provider === null ? "" : ` The provider ${providerWords[provider]}.`}`);

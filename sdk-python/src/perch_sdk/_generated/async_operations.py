@@ -820,7 +820,7 @@ class AsyncConnections:
     ) -> m.ConnectionWithLink:
         """Create connection.
 
-        Gives a link with which one user consents that the agent uses an account of theirs with one tool. There is one connection for each user, tool and address that the tool leads to: if it exists, this gives a new link for it, and it works as before until the new consent is confirmed. The provider sends the browser back to Perch, and Perch sends it to ``return_url`` with ``connection_id`` and ``code``, or with ``error``. Nothing counts before ``POST …/confirm``.
+        Gives a link with which one user consents that the agent uses an account of theirs with one tool. There is one connection for each user, tool and address that the tool leads to: if it exists, this gives a new link for it, and it works as before until the new consent is confirmed. The provider sends the browser back to Perch, and Perch sends it to ``return_url`` with ``connection_id`` and ``code``, or with ``error``. Runs use the account only after ``POST …/confirm``.
         Needs the permission ``write``.
 
         :param user_id: Your id for the user, as in ``context.user_id`` of an invoke.
@@ -864,7 +864,7 @@ class AsyncConnections:
 
         :param limit: Maximum number of items to return.
         :param cursor: ``pagination.next_cursor`` of the previous page.
-        :param status: ``pending``: nobody has consented and been confirmed yet. ``needs_reauth``: the provider no longer accepts the consent, so the user needs a new link. ``revoked``: it was given up.
+        :param status: ``pending``: no consent has been confirmed yet. ``active``: runs of the user use the account. ``needs_reauth``: the provider no longer accepts the consent, so the user needs a new link. ``revoked``: no run uses it any more.
         :param environment: Only those that runs in this environment use, or would after a consent: for the tools, addresses and authorization servers of the live version, or of the draft where nothing is deployed, as for an invoke.
         """
         call = Call(
@@ -919,11 +919,11 @@ class AsyncConnections:
     ) -> m.Connection:
         """Confirm connection.
 
-        Says that the user who came back is the user the link was made for: runs of that user use the account from now on. With another ``user_id`` it is refused, and the link is void. The code counts once, for two minutes.
+        Says that the user who returned is the user the link was created for: runs of that user use the account from now on. With another ``user_id`` it is refused, and the code is no longer valid. A code works once, within two minutes. While the provider does not answer, this is refused with 503, and the same code can be sent again.
         Needs the permission ``write``.
 
-        :param user_id: The user who is signed in to your application in the browser that came back. Never take it from the address.
-        :param code: ``code`` in the address that the browser came back with.
+        :param user_id: The user who is signed in to your application in the browser that returned. Never take it from the address.
+        :param code: ``code`` in the address that the browser returned to.
         """
         call = Call(
             "POST",
@@ -951,7 +951,7 @@ class AsyncConnections:
     ) -> m.Connection:
         """Revoke connection.
 
-        No run uses the account any more, from now on. The provider is told too, where it offers that. Revoking a revoked connection changes nothing. Kept for 30 days.
+        No run uses the account any more. The provider is asked to revoke the tokens, where it offers that, for three seconds at most; if it does not answer, it is asked again for a day. Revoking a revoked connection changes nothing. Kept for 30 days.
         Needs the permission ``write``.
         """
         call = Call(

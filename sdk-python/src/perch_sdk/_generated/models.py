@@ -853,9 +853,9 @@ class ConnectionWithLink(Model):
     last_refreshed_at: datetime | None
     revoked_at: datetime | None
     revoked_at_provider: RevocationResult | None
-    """What the provider said to it. null unless ``revoked``."""
+    """Whether the provider has revoked the tokens. null unless ``revoked``, and if nobody had consented."""
     link: str
-    """Send the user's browser here. It can be used once, within ten minutes, and makes earlier links void."""
+    """Send the user's browser here. It works once, within ten minutes. Earlier links no longer work."""
     link_expires_at: datetime
 
 
@@ -882,7 +882,7 @@ class Connection(Model):
     last_refreshed_at: datetime | None
     revoked_at: datetime | None
     revoked_at_provider: RevocationResult | None
-    """What the provider said to it. null unless ``revoked``."""
+    """Whether the provider has revoked the tokens. null unless ``revoked``, and if nobody had consented."""
 
 
 class AgentCheck(Model):

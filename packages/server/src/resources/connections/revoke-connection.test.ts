@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { verifies } from "../../../../../spec/verifies.ts";
 import { useConsentTestbed } from "../../../test/support/consent-testbed.ts";
 import { connect, createLink, openBrowser, readConnection } from "../../../test/support/consents.ts";
@@ -21,10 +21,25 @@ describe("POST /v1/agents/{agent_id}/connections/{connection_id}/revoke", () => 
     const { id } = await connect(perch, organisation, { user_id: "ada" });
     const { accessToken = "" } = (await readRow(perch, organisation, id)).grant?.tokens ?? {};
     expect(await provider.verifyToken(accessToken)).toBeDefined();
-    expect(await revoke(id)).toMatchObject({ id, status: "revoked", revoked_at: expect.any(String) });
-    expect(await readConnection(organisation, id)).toMatchObject({ status: "revoked", revoked_at_provider: "done" });
+    const revoked = await revoke(id);
+    expect(revoked).toMatchObject({ id, status: "revoked", revoked_at_provider: "done" });
+    expect(await readConnection(organisation, id)).toEqual(revoked);
     expect(await provider.verifyToken(accessToken)).toBeUndefined();
     expect((await readRow(perch, organisation, id)).sealed_grant).toBeNull();
+  });
+
+  test("tokens that were replaced while the provider was asked are kept, so that it is asked about them, too", async () => {
+    const { organisation, perch } = testbed();
+    const { id } = await connect(perch, organisation, { user_id: "ada" });
+    const { oauth } = perch.server.core;
+    const { revoke: revokeTokens } = oauth;
+    vi.spyOn(oauth, "revoke").mockImplementationOnce(async (...given) => {
+      const result = await revokeTokens(...given);
+      await connect(perch, organisation, { user_id: "ada" });
+      return result;
+    });
+    expect(await revoke(id)).toMatchObject({ status: "revoked", revoked_at_provider: "pending" });
+    expect((await readRow(perch, organisation, id)).grant).not.toBeNull();
   });
 
   test("again changes nothing", async () => {

@@ -1,12 +1,12 @@
-import type { Database } from "../../db/database.ts";
+import type { RevocationResult } from "@perch/contract";
+import type { Database, OrganisationTransaction } from "../../db/database.ts";
 import { notFound } from "../../platform/api-error.ts";
 import { single } from "../../platform/envelopes.ts";
 import { toPublicId } from "../../platform/ids.ts";
 import { Uncached, Unchanged } from "../../platform/unchanged.ts";
 import type { RequestContext } from "../handlers.ts";
-import { type ConnectionRef, findConnectionForUpdate, updateConnection } from "./connection-queries.ts";
+import { type ConnectionRef, findConnection, findConnectionForUpdate, updateConnection } from "./connection-queries.ts";
 import { deleteLink } from "./link-queries.ts";
-import { updateRevokedAtProvider } from "./revocation-queries.ts";
 import type { TellProvider } from "./tell-provider.ts";
 import { type ConnectionRow, toConnection } from "./to-connection.ts";
 
@@ -15,33 +15,45 @@ export interface RevokeDeps {
   readonly tellProvider: TellProvider;
 }
 
-/** Somebody waits for the answer. Housekeeping asks again. */
+/** The request waits for it. Housekeeping asks again. */
 const tellTimeoutMs = 3000;
 
-/** No run uses it from the moment of the commit. Then the provider is told, while the grant is kept for that alone. */
+/**
+ * The provider is asked first, so that the answer says what came of it. No run uses the account from the moment of the commit. While
+ * nobody knows whether the provider has revoked the tokens, they are kept for that alone.
+ */
 export function createRevocation({ db, tellProvider }: RevokeDeps) {
-  const tell = async (row: ConnectionRow): Promise<void> => {
+  const findFor = async (trx: OrganisationTransaction, ref: ConnectionRef, find: typeof findConnection) => {
+    const row = await find(trx, ref);
+    if (!row) throw notFound("connection", toPublicId("connection", ref.id));
+    return row;
+  };
+
+  /** Of the tokens of this generation. */
+  const tell = async (row: ConnectionRow): Promise<RevocationResult | null> => {
+    if (row.status === "revoked" || row.sealed_grant === null) return null;
     const result = await tellProvider(row, tellTimeoutMs);
-    if (result === "failed") return;
-    await db.inOrganisation(row.organisation_id, (trx) => updateRevokedAtProvider(trx, row, result));
+    return result === "failed" ? "pending" : result;
   };
 
   return async ({ change }: RequestContext, ref: ConnectionRef) => {
-    let revoked: ConnectionRow | undefined;
-    const answer = await change(async (trx) => {
-      const row = await findConnectionForUpdate(trx, ref);
-      if (!row) throw notFound("connection", toPublicId("connection", ref.id));
+    const asked = await db.inOrganisation(ref.organisationId, (trx) => findFor(trx, ref, findConnection));
+    const told = await tell(asked);
+    return change(async (trx) => {
+      const row = await findFor(trx, ref, findConnectionForUpdate);
       if (row.status === "revoked") return new Unchanged(single(toConnection(row)));
       await deleteLink(trx, { organisationId: ref.organisationId, connectionId: ref.id });
-      revoked = await updateConnection(trx, row, "revoke", {
+      // Tokens that were replaced meanwhile are not those that the provider was asked about.
+      const result = row.generation === asked.generation ? told : "pending";
+      const isKept = result === "pending" && row.sealed_grant !== null;
+      const revoked = await updateConnection(trx, row, "revoke", {
         status: "revoked",
         reason: null,
         confirmed_digest: null,
-        revoked_at_provider: row.sealed_grant === null ? null : "pending",
+        revoked_at_provider: row.sealed_grant === null ? null : result,
+        ...(!isKept && { sealed_grant: null }),
       });
       return new Uncached(single(toConnection(revoked)));
     });
-    if (revoked?.revoked_at_provider === "pending") await tell(revoked);
-    return answer;
   };
 }
