@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
-import { dirname, join, relative } from "node:path";
+import { dirname, join, matchesGlob, relative } from "node:path";
 import { describe, expect, test } from "vitest";
 
 const root = join(import.meta.dirname, "..");
@@ -113,4 +113,25 @@ test("the index of decisions lists each of them once", () => {
     ([, file]) => file,
   );
   expect(listed).toEqual(decisions.toSorted());
+});
+
+describe("the pages about security", () => {
+  const pages = documents.filter((path) => path.startsWith("docs/security/"));
+  const files = listFiles("*");
+  /** `packages/server/src/…`: a file, a folder, or a pattern with stars. */
+  const pathsIn = (markdown: string): string[] =>
+    [...markdown.matchAll(/`((?:packages|spec|scripts|deploy|examples|chaos|bench|docs)\/[^`\s]+)`/g)].map(
+      ([, path = ""]) => path,
+    );
+  const isThere = (path: string): boolean =>
+    existsSync(join(root, path)) || files.some((file) => matchesGlob(file, path));
+
+  test.each(pages)("%s names files that exist", (page) => {
+    expect(pathsIn(read(page)).filter((path) => !isThere(path))).toEqual([]);
+  });
+
+  test("the check sees the paths of the threat model, and a missing one", () => {
+    expect(pathsIn(read("docs/security/threat-model.md")).length).toBeGreaterThan(100);
+    expect(pathsIn("`packages/none.ts`").filter((path) => !isThere(path))).toEqual(["packages/none.ts"]);
+  });
 });

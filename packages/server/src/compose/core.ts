@@ -17,6 +17,7 @@ import type { FindSecrets } from "../outbound/secrets/find-secrets.ts";
 import { createResolveCall, type ResolveCall } from "../outbound/secrets/resolve-call.ts";
 import type { DependencyWatch } from "../platform/dependency-watch.ts";
 import type { Logger } from "../platform/logger.ts";
+import { createOnceAMinute } from "../platform/once-a-minute.ts";
 import {
   createDigest,
   createSealer,
@@ -123,18 +124,11 @@ function composeTelemetry({ providers }: Config): Telemetry {
   return createTelemetry({ version, operations: measuredOperations, providers: names });
 }
 
-const refusalLogMs = 60_000;
-
 /** Names an organisation that was refused something, at most once a minute: it may be refused a thousand times in that time. */
 function createRefusalLog(logger: Logger, nowMs: () => number, kind: "share" | "quota", message: string) {
-  const logged = new Map<string, number>();
+  const isDue = createOnceAMinute(nowMs);
   return (name: ShareName | QuotaName, organisationId: string): void => {
-    const key = `${name} ${organisationId}`;
-    const at = nowMs();
-    if (at - (logged.get(key) ?? Number.NEGATIVE_INFINITY) < refusalLogMs) return;
-    if (logged.size >= 1000) logged.clear();
-    logged.set(key, at);
-    logger.warn({ [kind]: name, organisationId }, message);
+    if (isDue(`${name} ${organisationId}`)) logger.warn({ [kind]: name, organisationId }, message);
   };
 }
 

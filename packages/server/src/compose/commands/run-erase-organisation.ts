@@ -25,6 +25,7 @@ const expires = [
   "Deleted rows on PostgreSQL's disk go with its next vacuum.",
   "Write-ahead logs and backups hold the organisation until they expire. Data keys belong to the installation and not to an organisation, so what a backup holds encrypted can be read with that backup and the master key.",
   "Deleted entries on the engine's disk go with its next compaction and the trim of its log.",
+  "Providers of connected accounts are not told. The consents of users stay valid there until the users end them.",
   "What model providers, tools, remote agents, webhook receivers and trace collectors got is theirs to delete.",
 ];
 

@@ -101,6 +101,20 @@ describe("refreshing the tokens of an account", () => {
     expect(await read()).toMatchObject({ status: "active", reason: null });
   });
 
+  test("a provider that is down is in the log as a warning, once a minute", async () => {
+    const warn = vi.spyOn(perch().server.core.logger, "warn");
+    const { find } = await createConnectedUser();
+    const worker = createWorker();
+    provider.setTokenEndpoint({ status: 503 });
+    for (let attempt = 0; attempt < 3; attempt++) {
+      await expect(find(worker)).rejects.toThrow();
+      await endClaims();
+    }
+    const warnings = warn.mock.calls.filter(([, message]) => message === "connection not refreshed, will retry");
+    expect(warnings).toEqual([[expect.objectContaining({ issuer: provider.issuer }), expect.any(String)]]);
+    warn.mockRestore();
+  });
+
   test("others wait for a worker that refreshes, and fail with it", async () => {
     verifies("connections.refresh");
     const { find, countRefreshes } = await connectUser();

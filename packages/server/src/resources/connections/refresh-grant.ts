@@ -4,6 +4,7 @@ import type { OAuthClient, OAuthTokens } from "../../outbound/oauth/oauth-client
 import { OAuthFailure } from "../../outbound/oauth/oauth-failure.ts";
 import { TransientToolError } from "../../outbound/tools/tool-errors.ts";
 import type { Logger } from "../../platform/logger.ts";
+import { createOnceAMinute } from "../../platform/once-a-minute.ts";
 import type { Sealer } from "../../platform/secrets.ts";
 import type { Telemetry } from "../../telemetry/telemetry.ts";
 import { markNeedsReauth } from "./needs-reauth.ts";
@@ -70,6 +71,7 @@ export function createRefreshGrant(deps: RefreshGrantDeps): RefreshGrant {
   const { db, connectionGrants, oauth, telemetry, logger, now } = deps;
   /** By tokens: runs of one process ask once, and look into the database once for all of them. */
   const underWay = new Map<string, Promise<void>>();
+  const isWarned = createOnceAMinute(now);
 
   const waitForOther = async ({ identity, row }: ReadGrant): Promise<void> => {
     let claimedUntil = 0;
@@ -115,7 +117,10 @@ export function createRefreshGrant(deps: RefreshGrantDeps): RefreshGrant {
       return telemetry.connectionRefreshed("refused");
     telemetry.connectionRefreshed("failed");
     const { issuer } = read.grant.party;
-    logger.debug({ err: error, issuer, organisationId: key.organisationId }, "connection not refreshed, will retry");
+    logger[isWarned(issuer) ? "warn" : "debug"](
+      { err: error, issuer, organisationId: key.organisationId },
+      "connection not refreshed, will retry",
+    );
     await db
       .inOrganisation(key.organisationId, (trx) => queries.shortenClaim(trx, key, claimedUntil, pauseAfterFailureMs))
       .catch((inner: unknown) => logger.debug({ err: inner, connectionId: key.id }, "claim not shortened, it ends"));
