@@ -46,7 +46,7 @@ function openBrowser(): BrowserJar {
 async function consent(user: string, ...options: string[]): Promise<URL> {
   const { code, stdout, stderr } = await desk.perch(["connections", "create", "bot", "mailbox", user, ...options]);
   expect(code, stderr).toBe(0);
-  expect(stderr).toMatch(/^conn_\w+ is \w+\. Until .*, for one use:\n$/);
+  expect(stderr).toMatch(/^Link for \S+ and mailbox \(conn_\w+(?:, now \w+)?\)\. It works once, until .* UTC:\n$/);
   expect(stdout).toMatch(/^https:\/\/perch\.example\/connect\/\S+\n$/);
   return new URL(await walkConsent(openBrowser(), stdout.trim(), { login: user }));
 }
@@ -117,8 +117,11 @@ describe("perch connections", () => {
     expect(stdout).toContain("Done.");
     const id = returned.searchParams.get("connection_id") ?? "";
     const shown = await desk.perch(["connections", "show", "bot", id]);
-    expect(shown.stdout).toMatch(/^conn_\w+ {2}needs reauth\n {2}why {10}\S/);
+    expect(shown.stdout).toMatch(/^conn_\w+ {2}needs_reauth\n {2}why {10}\S/);
     expect(shown.stderr).toContain(`perch connections create bot mailbox 'o'\\''hara'`);
+    expect((await desk.perch(["connections", "list", "bot"])).stdout).toContain(" needs_reauth ");
+    const link = await desk.perch(["connections", "create", "bot", "mailbox", "o'hara"]);
+    expect(link.stderr).toContain(`Link for o'hara and mailbox (${id}, now needs_reauth).`);
   });
 
   test("what does not exist says what there is", async () => {

@@ -3,7 +3,7 @@ import { command, type Session, yesOption } from "../command.ts";
 import { type CursorPage, commandLine, listOptions, pageOfAllAgents, quoted } from "../list-options.ts";
 import { omitUndefined } from "../omit-undefined.ts";
 import { printEmpty, printNextPage, printTable } from "../output/table.ts";
-import { coloured, spaced } from "../output/text.ts";
+import { colouredName } from "../output/text.ts";
 import { perchCommand } from "../perch-command.ts";
 
 const statuses = ["pending", "active", "needs_reauth", "revoked"] as const;
@@ -12,13 +12,13 @@ const create = command({
   name: "connections create",
   summary: "Print a link with which a user connects an account with a tool of an agent.",
   details:
-    "The link works once, within ten minutes, and makes earlier ones void. The user's browser comes back to your application with a code, and nothing counts before that is confirmed. An account that is connected already works as before until then.",
+    "The link works once, within ten minutes, and replaces earlier ones. The user's browser returns to your application with a code, and the account is used only after you confirm that code. An account that is connected already works as before until then.",
   args: ["agent", "tool", "user"],
   options: {
     "return-url": {
       type: "string",
       value: "URL",
-      help: "Where the browser comes back to: one of the tool's return_urls. Default: the first.",
+      help: "Where the browser returns to: one of the tool's return_urls. Default: the first.",
     },
     environment: {
       type: "string",
@@ -31,7 +31,10 @@ const create = command({
     const body = { user_id: user, tool, ...omitUndefined({ return_url: url, environment }) };
     const created = await perch().connections.create(agent, body, { signal });
     show(created, () => {
-      terminal.note(`${created.id} is ${spaced(created.status)}. Until ${time(created.link_expires_at)}, for one use:`);
+      const state = created.status === "pending" ? "" : `, now ${created.status}`;
+      terminal.note(
+        `Link for ${terminal.safe(user)} and ${terminal.safe(tool)} (${created.id}${state}). It works once, until ${time(created.link_expires_at)}:`,
+      );
       // Alone on standard output, so that a script can capture it.
       terminal.line(created.link);
     });
@@ -70,7 +73,7 @@ const list = command({
         });
       const rows = found.data.map((one) => [
         one.id,
-        coloured(terminal, one.status),
+        colouredName(terminal, one.status),
         one.tool,
         one.user_id,
         time(one.connected_at),
@@ -94,7 +97,7 @@ const providerWords: Readonly<Record<NonNullable<Connection["revoked_at_provider
 
 function printConnection({ terminal, time }: Pick<Session, "terminal" | "time">, connection: Connection): void {
   const { id, status, reason, tool, user_id, sent_to, issuer, scopes, revoked_at_provider: provider } = connection;
-  terminal.line(`${terminal.style("bold", id)}  ${coloured(terminal, status)}`);
+  terminal.line(`${terminal.style("bold", id)}  ${colouredName(terminal, status)}`);
   const row = (name: string, text: string | null) => {
     if (text !== null) terminal.line(`  ${name.padEnd(12)} ${terminal.safe(text)}`);
   };
@@ -131,13 +134,13 @@ const show = command({
 
 const confirm = command({
   name: "connections confirm",
-  summary: "Confirm that a user came back from the provider. Runs of this user use the account from then on.",
+  summary: "Confirm that a user has returned from the provider. Runs of this user use the account from then on.",
   details:
-    "Your application does this, for the user who is signed in to it. With another user than the link was made for, it is refused, and the link is void. The code counts once, for two minutes.",
+    "Your application does this, for the user who is signed in to it. With another user than the link was made for, it is refused, and the link is no longer valid. The code works once, for two minutes.",
   args: ["agent", "connection", "user", "code"],
   run: async ({ perch, terminal, show: print, signal }, { agent, connection: id, user, code }) => {
     const confirmed = await perch().connections.confirm(agent, id, { user_id: user, code }, { signal });
-    print(confirmed, () => terminal.line(`${id} is ${spaced(confirmed.status)}.`));
+    print(confirmed, () => terminal.line(`${id} is ${confirmed.status}.`));
   },
 });
 

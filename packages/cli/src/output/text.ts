@@ -28,9 +28,14 @@ const styles: Readonly<Record<string, Style>> = {
 /** A name of the API as people write it: `rolled_back` is `rolled back`. */
 export const spaced = (name: string): string => name.replaceAll("_", " ");
 
-/** A status or a level in its colour. */
-export const coloured = ({ style }: Terminal, word: string, width = 0): string => {
-  const padded = spaced(word).padEnd(width);
+const inColour = ({ style }: Terminal, word: string, text: string): string => {
   const chosen = styles[word];
-  return chosen ? style(chosen, padded) : padded;
+  return chosen ? style(chosen, text) : text;
 };
+
+/** A status or a level in its colour. */
+export const coloured = (terminal: Terminal, word: string, width = 0): string =>
+  inColour(terminal, word, spaced(word).padEnd(width));
+
+/** The same, written as options of commands take it. */
+export const colouredName = (terminal: Terminal, word: string): string => inColour(terminal, word, word);

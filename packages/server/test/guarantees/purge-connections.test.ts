@@ -284,7 +284,7 @@ describe("providers that were not told of a revocation", () => {
            insert into agents (organisation_id, id, name, status, definition, security, deleted_at)
              select organisation_id, gen_random_uuid(), name || i, status, definition, security, now() - interval '3 hours'
                from agents, generate_series(1, 1100) i where id = $1 returning organisation_id, id)
-         insert into connections (organisation_id, id, agent_id, user_id, tool, status, resource, issuer, sealed_grant)
+         insert into connections (organisation_id, id, agent_id, user_id, tool, status, sent_to, issuer, sealed_grant)
            select organisation_id, gen_random_uuid(), id, 'u', 'book', 'active', 'https://tools.example', 'https://' || id, ''
              from deleted`,
         [hostile.agentId],
