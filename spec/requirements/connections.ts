@@ -8,19 +8,19 @@ export const connections = {
     section,
     silent: "How a user lets an agent use an account of theirs: not shown.",
     decision:
-      "`POST /v1/agents/{agent_id}/connections` gives a link for one user and one tool. It works once, within ten minutes, and a new one makes it void. Opening it shows a page and changes nothing; only its button leads to the provider.",
+      "`POST /v1/agents/{agent_id}/connections` gives a link for one user and one tool. It works once, within ten minutes, and a new one replaces it. Opening it shows a page and changes nothing; only its button leads to the provider.",
   },
   "connections.callback": {
     section,
-    silent: "What counts when the browser comes back from the provider: not shown.",
+    silent: "What is valid when the browser returns from the provider: not shown.",
     decision:
-      "The state, the browser, the authorization server's own redirect address and its `iss` must be those of this consent. The browser then goes to an address that the definition names, letter by letter, with a code or with `error`. No token exists yet.",
+      "The state, the browser, the authorization server's own redirect address and its `iss` must be those of this consent. The browser then goes to an address that the definition names exactly, with a code or with `error`. No token exists yet.",
   },
   "connections.confirm": {
     section,
     silent: "Whose account it is: not shown.",
     decision:
-      "That of the user for whom the application confirms, which must be the user of the link. With another user it is refused, the link is void, and no token was fetched. The code counts once, for two minutes; the same request again gets the same answer.",
+      "That of the user for whom the application confirms, which must be the user of the link. With another user it is refused, the link is no longer valid, and no token was fetched. The code works once, for two minutes; the same request again gets the same answer.",
   },
   "connections.states": {
     section,
