@@ -294,6 +294,9 @@ describe("providers that were not told of a revocation", () => {
       await createSteps().ofDeletedAgents();
       expect(await listIds(other)).toEqual([]);
       expect(await listIds(hostile)).toHaveLength(1100);
+      laterMs = 24 * 3_600_000;
+      for (let pass = 0; pass < 2; pass++) await createSteps().ofDeletedAgents();
+      expect(await listIds(hostile)).toEqual([]);
     });
 
     test("do not hold up agents of others by taking a second for each answer", async () => {
