@@ -227,7 +227,7 @@ describe("refreshing the tokens of an account", () => {
     expect(String(failures[0])).toContain("no longer accepts the user's consent (400 invalid_grant)");
     expect(String(failures[0])).toContain(`\`POST /v1/agents/${agentId}/connections\` with \`"tool": "book"\``);
     const row = await read();
-    expect(row).toMatchObject({ status: "needs_reauth", reason: expect.stringContaining("invalid_grant") });
+    expect(row).toMatchObject({ status: "needs_reauth", reason: expect.stringMatching(/\(400 invalid_grant\)\.$/) });
     const { data: events } = ok(
       await organisation.call("GET /v1/events", { query: { type: "connection.needs_reauth" } }),
     );
