@@ -103,8 +103,8 @@ describe("refreshing the tokens of an account", () => {
 
   test("a provider that is down is in the log as a warning, once a minute", async () => {
     const warn = vi.spyOn(perch().server.core.logger, "warn");
-    const { find } = await createConnectedUser();
-    const worker = createWorker();
+    const { find } = await connectUser();
+    const worker = createWorker(perch());
     provider.setTokenEndpoint({ status: 503 });
     for (let attempt = 0; attempt < 3; attempt++) {
       await expect(find(worker)).rejects.toThrow();
