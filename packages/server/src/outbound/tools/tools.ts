@@ -69,19 +69,19 @@ const toQuestionTool = (tool: z.infer<typeof AskPersonTool>): RunTool => ({
 });
 
 /** A server that the run's user has not connected is one tool that says so: the run goes on, and can tell its user. */
-async function listOrReplace(
+async function listOrPlaceholder(
   deps: ToolDeps,
   server: z.infer<typeof McpTool>,
   ...rest: [ToolUser, AbortSignal, ListingRun | undefined]
-): Promise<{ readonly listed: readonly ListedTool[]; readonly replaced: readonly RunTool[] }> {
+): Promise<{ readonly listed: readonly ListedTool[]; readonly placeholders: readonly RunTool[] }> {
   try {
-    return { listed: await listMcpTools(deps, server, ...rest), replaced: [] };
+    return { listed: await listMcpTools(deps, server, ...rest), placeholders: [] };
   } catch (error) {
     if (!(error instanceof NotConnectedError)) throw error;
     const { content, message: reason } = error;
     const description = `The tools of ${server.name} are not available. ${error.description}`;
     const definition = { name: server.name, description, parameters: { type: "object" } };
-    return { listed: [], replaced: [{ definition, target: { kind: "unconnected", content, reason } }] };
+    return { listed: [], placeholders: [{ definition, target: { kind: "unconnected", content, reason } }] };
   }
 }
 
@@ -97,13 +97,13 @@ function createListTools(deps: ToolDeps): ListTools {
     const combinedSignal = AbortSignal.any([signal, controller.signal]);
     try {
       const answers = await Promise.all(
-        servers.map((server) => listOrReplace(deps, server, owner, combinedSignal, run)),
+        servers.map((server) => listOrPlaceholder(deps, server, owner, combinedSignal, run)),
       );
       const listed = answers.map((answer) => answer.listed);
       servers.forEach(({ name }, index) => void assertWithinLimits(listed.slice(0, index + 1).flat(), name));
-      const replaced = answers.flatMap((answer) => answer.replaced);
-      const taken = [echoTool, ...named, ...replaced].map(({ definition }) => definition.name);
-      return [...named, ...replaced, ...nameTools(listed.flat(), taken)];
+      const placeholders = answers.flatMap((answer) => answer.placeholders);
+      const taken = [echoTool, ...named, ...placeholders].map(({ definition }) => definition.name);
+      return [...named, ...placeholders, ...nameTools(listed.flat(), taken)];
     } catch (error) {
       throw isRefusedCall(error) ? new PermanentToolError(error.message) : error;
     } finally {
