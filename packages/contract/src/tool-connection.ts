@@ -47,7 +47,7 @@ const ReturnUrls = z
   .max(8)
   .refine((urls) => new Set(urls).size === urls.length, "An address is named twice")
   .describe(
-    "Addresses of your application that a person may come back to, with a code to confirm. They are compared letter by letter.",
+    "Addresses of your application that a person may return to, with a code to confirm. `return_url` must equal one of them.",
   );
 
 const ClientId = z.string().regex(/^[\x21-\x7e]{1,512}$/, "Use 1 to 512 printable ASCII characters without spaces");

@@ -1628,7 +1628,7 @@ export type ToolConnection = {
   client_id?: string | undefined;
   /** `{{secret.name}}`: a secret whose `hosts` name the authorization server's token endpoint. Left out: a public client. */
   client_secret?: string | undefined;
-  /** Addresses of your application that a person may come back to, with a code to confirm. They are compared letter by letter. */
+  /** Addresses of your application that a person may return to, with a code to confirm. `return_url` must equal one of them. */
   return_urls: string[];
 } | {
   /** The agent's own account, by client credentials. No user is asked. */

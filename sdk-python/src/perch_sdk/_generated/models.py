@@ -353,7 +353,7 @@ class ToolConnectionUser(Model):
     client_secret: str | None = None
     """``{{secret.name}}``: a secret whose ``hosts`` name the authorization server's token endpoint. Left out: a public client."""
     return_urls: list[str]
-    """Addresses of your application that a person may come back to, with a code to confirm. They are compared letter by letter."""
+    """Addresses of your application that a person may return to, with a code to confirm. ``return_url`` must equal one of them."""
 
 
 class ToolConnectionAgent(Model):

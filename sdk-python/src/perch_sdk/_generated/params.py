@@ -76,7 +76,7 @@ class ToolConnectionUserParam(TypedDict):
     client_secret: NotRequired[str]
     """``{{secret.name}}``: a secret whose ``hosts`` name the authorization server's token endpoint. Left out: a public client."""
     return_urls: Sequence[str]
-    """Addresses of your application that a person may come back to, with a code to confirm. They are compared letter by letter."""
+    """Addresses of your application that a person may return to, with a code to confirm. ``return_url`` must equal one of them."""
 
 
 class ToolConnectionAgentParam(TypedDict):

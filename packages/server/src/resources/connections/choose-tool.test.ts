@@ -37,7 +37,7 @@ describe("the tool of a connection", () => {
     const problem = problemOf(() => chooseUserTool([plain, machine, mail], name, "the draft"));
     expect(problem?.field).toBe("tool");
     expect(problem?.error).toContain(`"${name}"`);
-    expect(problem?.error).toContain('Users can connect "mail"');
+    expect(problem?.error).toContain('Tools that users can connect: "mail"');
     expect(problemOf(() => chooseUserTool([plain], name, "the draft"))?.error).toContain('"account": "user"');
   });
 });

@@ -26,13 +26,16 @@ export function chooseUserTool(tools: readonly Tool[], name: string, where: stri
   const others = tools.filter((tool) => toUserTool(tool) !== undefined).map((tool) => tool.name);
   const advice =
     others.length > 0
-      ? `Users can connect ${quoted(others)}`
+      ? `Tools that users can connect: ${quoted(others)}`
       : 'Give a tool of type mcp or http a `connection` with `"account": "user"`, and deploy the agent if it is deployed';
-  const problem = named ? "has no account of users" : "is no tool";
-  throw invalid("tool", `${JSON.stringify(name)} ${problem} in ${where}. ${advice}`);
+  const [first = "", ...rest] = where;
+  const problem = named
+    ? `The tool ${JSON.stringify(name)} has no connection with account "user" in ${where}`
+    : `${first.toUpperCase()}${rest.join("")} has no tool ${JSON.stringify(name)}`;
+  throw invalid("tool", `${problem}. ${advice}`);
 }
 
-/** Letter by letter one of those that the definition names; the first, if none was asked for. */
+/** Must equal one of the definition's `return_urls`. The first, if none was asked for. */
 export function chooseReturnUrl({ name, connection }: UserTool, given: string | undefined): string {
   const { return_urls } = connection;
   const [first = ""] = return_urls;
@@ -40,7 +43,7 @@ export function chooseReturnUrl({ name, connection }: UserTool, given: string | 
   if (return_urls.includes(given)) return given;
   throw invalid(
     "return_url",
-    `Not one of the \`return_urls\` of the tool ${JSON.stringify(name)}, which are compared letter by letter: ${return_urls.join(", ")}`,
+    `Must equal one of the \`return_urls\` of the tool ${JSON.stringify(name)}: ${return_urls.join(", ")}`,
   );
 }
 

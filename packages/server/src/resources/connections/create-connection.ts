@@ -3,6 +3,7 @@ import { type ConnectionTokens, consentMinutes } from "../../auth/connection-tok
 import type { OrganisationTransaction } from "../../db/database.ts";
 import type { OAuthClient, OAuthParty, Registrations } from "../../outbound/oauth/oauth-client.ts";
 import { noPublicUrl } from "../../outbound/oauth/redirect-address.ts";
+import type { FindSecrets } from "../../outbound/secrets/find-secrets.ts";
 import { actFor } from "../../platform/acting-organisation.ts";
 import type { AgentKey } from "../../platform/agent-key.ts";
 import { conflict, notFound } from "../../platform/api-error.ts";
@@ -12,6 +13,7 @@ import type { Digest, Sealer } from "../../platform/secrets.ts";
 import type { Share } from "../../platform/shares.ts";
 import { Uncached } from "../../platform/unchanged.ts";
 import { type AgentRow, findAgentForUpdate } from "../agents/agent-queries.ts";
+import { findClientSecretRefusal } from "../deployments/check-connection.ts";
 import type { ServingDirectory } from "../deployments/serving-directory.ts";
 import type { RequestContext } from "../handlers.ts";
 import type { Quotas } from "../quotas/quotas.ts";
@@ -37,6 +39,7 @@ export interface CreateDeps {
   readonly serving: Pick<ServingDirectory, "find" | "draftByDefault">;
   readonly quotas: Pick<Quotas, "requireRoom">;
   readonly oauth: Pick<OAuthClient, "findParty">;
+  readonly findSecrets: FindSecrets;
   readonly registrationsOf: (agent: AgentKey) => Registrations;
   /** How many requests of one organisation may wait for providers at once. */
   readonly agentChecks: Pick<Share, "hold">;
@@ -47,10 +50,10 @@ export interface CreateDeps {
   readonly publicUrl: string | undefined;
 }
 
-/** Somebody waits for the answer. */
+/** The request waits for it. */
 const findTimeoutMs = 10_000;
 
-const advice = { otherwise: "Then ask for the link again." };
+const advice = { otherwise: "Then create the link again." };
 
 function requirePublicUrl(publicUrl: string | undefined): string {
   if (publicUrl !== undefined) return publicUrl;
@@ -75,9 +78,12 @@ export function createConnectionCreation(deps: CreateDeps) {
   const findParty = async (agent: AgentKey, tool: UserTool): Promise<OAuthParty> => {
     const options = { registrations: registrationsOf(agent), signal: AbortSignal.timeout(findTimeoutMs) };
     try {
-      return await agentChecks.hold(agent.organisationId, () =>
+      const party = await agentChecks.hold(agent.organisationId, () =>
         actFor(agent.organisationId, () => oauth.findParty(agent, tool, options)),
       );
+      const refusal = await findClientSecretRefusal(deps.findSecrets, agent, tool, party.tokenEndpoint);
+      if (refusal) throw refusal;
+      return party;
     } catch (error) {
       throw explainFailure(error, advice);
     }
@@ -123,7 +129,7 @@ export function createConnectionCreation(deps: CreateDeps) {
         }),
       );
     });
-    // Nobody else can: the row has no trace of that grant any more.
+    // Reopening has cleared the grant, so housekeeping could no longer revoke it.
     if (untold) void deps.tellProvider(untold, findTimeoutMs);
     return answer;
   };

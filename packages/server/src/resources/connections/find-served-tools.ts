@@ -22,6 +22,6 @@ export async function findServedTools(
   const isDraft = serving.draftByDefault && given === undefined;
   const deployed = isDraft ? undefined : await serving.find(key, environment, epoch);
   const { definition } = deployed ? deployed.live.definition : storedDefinition(agent);
-  const where = deployed ? `version ${deployed.live.version}, which is live in ${environment}` : "the draft";
+  const where = deployed ? `version ${deployed.live.version} (live in ${environment})` : "the draft";
   return { tools: definition.tools ?? agentDefaults.tools, where };
 }

@@ -4,7 +4,12 @@ import type { OAuthClient, OAuthTool } from "../../outbound/oauth/oauth-client.t
 import { noPublicUrl } from "../../outbound/oauth/redirect-address.ts";
 import { OutsideError } from "../../outbound/outbound-errors.ts";
 import type { FindSecrets } from "../../outbound/secrets/find-secrets.ts";
-import { findRefusal, isRefusedCall, secretNamesOf } from "../../outbound/secrets/resolve-call.ts";
+import {
+  findRefusal,
+  isRefusedCall,
+  type RefusedSecretError,
+  secretNamesOf,
+} from "../../outbound/secrets/resolve-call.ts";
 import type { FindToken } from "../../outbound/tools/find-token.ts";
 import type { AgentKey } from "../../platform/agent-key.ts";
 
@@ -24,22 +29,26 @@ export type CheckConnection = (
   signal: AbortSignal,
 ) => Promise<AgentProblem[]>;
 
+/** Why the client's secret cannot be sent to the provider: it must exist, and be for its host. Undefined where it can. */
+export async function findClientSecretRefusal(
+  findSecrets: FindSecrets,
+  agent: AgentKey,
+  { name, connection }: OAuthTool,
+  tokenEndpoint: string,
+): Promise<RefusedSecretError | undefined> {
+  const headers = { authorization: connection.client_secret ?? "" };
+  const names = secretNamesOf({ headers });
+  if (names.length === 0) return undefined;
+  const found = await findSecrets(agent, names);
+  return findRefusal({ subject: `The provider of the tool ${name}`, url: tokenEndpoint, headers }, agent, found);
+}
+
 export function createCheckConnection({
   oauth,
   findSecrets,
   findToken,
   publicUrl,
 }: CheckConnectionDeps): CheckConnection {
-  /** The client's secret must exist, and be for the provider. */
-  const checkSecret = async (agent: AgentKey, { name, connection }: OAuthTool, url: string, field: string) => {
-    const headers = { authorization: connection.client_secret ?? "" };
-    const names = secretNamesOf({ headers });
-    if (names.length === 0) return [];
-    const found = await findSecrets(agent, names);
-    const refusal = findRefusal({ subject: `The provider of the tool ${name}`, url, headers }, agent, found);
-    return refusal ? [{ kind: "secret" as const, field, message: refusal.message }] : [];
-  };
-
   const check = async (agent: AgentKey, tool: OAuthTool, field: string, signal: AbortSignal) => {
     const { connection, type, name, url } = tool;
     if (connection.account === "agent") {
@@ -49,7 +58,8 @@ export function createCheckConnection({
     }
     if (publicUrl === undefined) return [{ kind: "tool" as const, field, message: noPublicUrl }];
     const party = await oauth.findParty(agent, tool, { registrations: noRegistrations, signal });
-    return checkSecret(agent, tool, party.tokenEndpoint, `${field}.client_secret`);
+    const refusal = await findClientSecretRefusal(findSecrets, agent, tool, party.tokenEndpoint);
+    return refusal ? [{ kind: "secret" as const, field: `${field}.client_secret`, message: refusal.message }] : [];
   };
 
   return async (agent, tool, field, signal) => {
