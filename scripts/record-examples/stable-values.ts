@@ -29,6 +29,7 @@ const randomTexts: readonly { readonly pattern: RegExp; readonly fake: (count: n
   { pattern: /\b(mfa|enrol)_[\w.-]{40,}/g, fake: (_, found) => `${found.slice(0, found.indexOf("_"))}_${example}` },
   { pattern: /(?<=#link=)[\w-]{43}/g, fake: () => `${example.repeat(6)}E` },
   { pattern: /(?<=\/connect\/)[\w.-]{40,}/g, fake: () => example.repeat(6) },
+  { pattern: /\bpcc_[\w-]{43}/g, fake: () => `pcc_${example.repeat(6)}E` },
   { pattern: /^[\w-]{43}$/g, fake: (count) => `${example.repeat(5)}${pad(count, 8)}` },
   // The digest of a call.
   { pattern: /^[0-9a-f]{64}$/g, fake: (count) => pad(count, 64) },

@@ -138,7 +138,7 @@ export async function getConnectionSample(perch: Perch): Promise<void> {
 export async function confirmConnectionSample(perch: Perch): Promise<void> {
   const result = await perch.connections.confirm("mail-bot", "conn_01kg0000000000000000000001", {
     user_id: "customer-1043",
-    code: "ExampleExampleExampleExampleExample00000001",
+    code: "pcc_ExampleExampleExampleExampleExampleExampleE",
   });
   console.log(result);
 }
