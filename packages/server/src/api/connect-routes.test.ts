@@ -62,7 +62,7 @@ describe("GET /connect/{token}", () => {
     const { link } = await createLinkOfAda();
     const page = await openConnectBrowser().request(link);
     expect(page.status).toBe(200);
-    for (const shown of ["bot", "mail", new URL(provider.issuer).host, "app.example"])
+    for (const shown of ["bot", "mail", new URL(provider.issuer).host, new URL(testbed().mail.url).host, "app.example"])
       expect(page.body).toContain(shown);
     const head = await requestPage(testbed().perch, new URL(link).pathname, { method: "HEAD" });
     expect(head).toMatchObject({ status: 200, body: "" });

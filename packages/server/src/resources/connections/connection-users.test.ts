@@ -64,6 +64,15 @@ describe("where users have tokens", () => {
     expect((await as("ada", "POST", `/${id}/revoke`)).body.data).toMatchObject({ status: "revoked" });
   });
 
+  test("a user id that the database would write in another way is refused, so that it reaches nobody else's", async () => {
+    const stored = await createAs("a\ufffd");
+    for (const user of ["a\ud800", "a\0"]) {
+      expect((await as(user, "GET", "")).status).toBe(401);
+      expect((await as(user, "POST", `/${stored.id}/revoke`)).status).toBe(401);
+      expect((await as("a\ufffd", "POST", "", { user_id: user, tool: "mail" })).status).toBe(400);
+    }
+  });
+
   test("nobody asks for a link, or confirms, in the name of another, or without a token", async () => {
     expect((await as("bob", "POST", "", { user_id: "ada", tool: "mail" })).status).toBe(403);
     expect((await as(undefined, "POST", "", { user_id: "ada", tool: "mail" })).status).toBe(401);
