@@ -49,7 +49,7 @@ async function insertAgent(database: ScratchDatabase, name: string): Promise<Omi
 }
 
 const grantAt = ({ issuer, tool }: Accounts, user: string): Grant => ({
-  party: {
+  configuration: {
     issuer,
     authorizationEndpoint: `${issuer}/authorize`,
     tokenEndpoint: `${issuer}/token`,

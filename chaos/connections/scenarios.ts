@@ -90,7 +90,7 @@ export async function revokeGrant(scene: Scene): Promise<Result> {
   const calls = mcp.calls.length;
   const refused = await Promise.all(Array.from({ length: 20 }, () => runFor(tenant, bob, { tool: server })));
   const { status, reason } = await tenant.findConnection(bob);
-  const untold = refused.filter(({ answer }) => !/connect/i.test(answer));
+  const unrevoked = refused.filter(({ answer }) => !/connect/i.test(answer));
   const events = () => receiver.received.filter(({ event }) => event.data.id === connections.bob.id);
   await waitUntil(() => events().length > 0, 30);
   // Long enough for a second one, if there is.
@@ -115,7 +115,7 @@ export async function revokeGrant(scene: Scene): Promise<Result> {
         `the connection is ${status} after its grant was revoked`,
       ),
       ...unless(events().length === 1, `${events().length} events of a connection that needs a new consent`),
-      ...untold.map(({ note, answer }) => `${note}: the model was told ${answer.slice(0, 200)}`),
+      ...unrevoked.map(({ note, answer }) => `${note}: the model was told ${answer.slice(0, 200)}`),
       ...unless(isMended, `after a new link: ${mended.status}, and ${after.status} ${after.answer}`),
     ],
   };

@@ -1,7 +1,6 @@
 import { type ErrorBody, errorStatus } from "@perch/contract";
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { isConnectionFailure, isStatementTimeout } from "../db/connection-failure.ts";
-import { OAuthFailure } from "../outbound/oauth/oauth-failure.ts";
 import { ApiError } from "../platform/api-error.ts";
 import { securityHeaders } from "./security-headers.ts";
 
@@ -79,8 +78,7 @@ export function replyWithError(
   const status = errorStatus[apiError.code];
   // A run that takes longer than its request waits is no fault.
   if (status >= 500 && apiError.code !== "still_running") {
-    // Nor is it one that the provider of an organisation's tool does not answer: the operator can do nothing about it.
-    const level = apiError.cause instanceof OAuthFailure ? "info" : "error";
+    const level = apiError.isOutside ? "info" : "error";
     request.log[level]({ correlationId: request.id, err: apiError.cause ?? apiError }, apiError.code);
   }
   // Some errors occur before any hook has run.

@@ -31,7 +31,7 @@ import { createRefusalRecords } from "../resources/audit/record-refusals.ts";
 import { connectionHandlers } from "../resources/connections/connection-handlers.ts";
 import { createConsentByLink } from "../resources/connections/consent-by-link.ts";
 import { createRegistrations } from "../resources/connections/registrations.ts";
-import { createTellProvider } from "../resources/connections/tell-provider.ts";
+import { createRevokeAtProvider } from "../resources/connections/revoke-at-provider.ts";
 import { consoleSessionHandlers } from "../resources/console-sessions/console-session-handlers.ts";
 import { deploymentHandlers } from "../resources/deployments/deployment-handlers.ts";
 import { createServingDirectory } from "../resources/deployments/serving-directory.ts";
@@ -178,7 +178,7 @@ export async function composeApi(core: Core): Promise<Api> {
         agentChecks,
         connectionTokens,
         registrationsOf: createRegistrations(core),
-        tellProvider: createTellProvider(core),
+        revokeAtProvider: createRevokeAtProvider(core),
         publicUrl: config.publicUrl,
       }),
       ...deploymentHandlers({

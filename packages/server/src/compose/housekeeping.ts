@@ -5,7 +5,7 @@ import type { Engine } from "../engine/engine.ts";
 import { createEngineAdmin } from "../engine/engine-admin.ts";
 import { retireOldReleases } from "../engine/retire-release.ts";
 import { createFinishRevocations } from "../resources/connections/finish-revocations.ts";
-import { createTellProvider } from "../resources/connections/tell-provider.ts";
+import { createRevokeAtProvider } from "../resources/connections/revoke-at-provider.ts";
 import { resumeErasures } from "../resources/erasures/resume-erasures.ts";
 import { createClearLeftMemory } from "../resources/memory/clear-deleted-agent.ts";
 import { finishOpenClears } from "../resources/memory/run-clear.ts";
@@ -29,7 +29,7 @@ export function housekeepingSteps(core: Core): HousekeepingStep[] {
   const finishRevocations = createFinishRevocations({
     db,
     nowMs,
-    tellProvider: createTellProvider(core),
+    revokeAtProvider: createRevokeAtProvider(core),
     onDeleted: (connections) => onPurged("connections", connections),
   });
   const purge = createPurge({

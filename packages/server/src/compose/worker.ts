@@ -13,7 +13,7 @@ import { version } from "../platform/version.ts";
 import { createContinueRuns } from "../resources/approvals/continue-runs.ts";
 import { countWaiting } from "../resources/approvals/count-waiting.ts";
 import { countConnectionsToRevoke } from "../resources/connections/revocation-queries.ts";
-import { createTellProvider } from "../resources/connections/tell-provider.ts";
+import { createRevokeAtProvider } from "../resources/connections/revoke-at-provider.ts";
 import { createDeploymentSteps } from "../resources/deployments/deployment-steps.ts";
 import { createEngineTasks } from "../resources/engine-tasks/engine-tasks.ts";
 import { createEraseStep } from "../resources/erasures/erase-user.ts";
@@ -95,7 +95,7 @@ export async function composeWorker(core: Core, { erasurePauseMs = 2000 }: Worke
     sealer: core.erasedUsers,
     runClear: memory.runClear,
     continueRuns,
-    tellProvider: createTellProvider(core),
+    revokeAtProvider: createRevokeAtProvider(core),
     engineRuns,
     now: nowMs,
     pauseMs: erasurePauseMs,

@@ -7,6 +7,8 @@ interface ApiErrorOptions {
   readonly retryable?: boolean;
   /** Where the client finds what it waits for: the header `Location`. */
   readonly location?: string;
+  /** What failed belongs to the caller's organisation, such as the provider of its tool: an operator can do nothing about it. */
+  readonly isOutside?: boolean;
   readonly cause?: unknown;
 }
 
@@ -17,6 +19,7 @@ export class ApiError extends Error {
   readonly retryAfterSeconds: number | undefined;
   readonly retryable: boolean | undefined;
   readonly location: string | undefined;
+  readonly isOutside: boolean;
 
   constructor(code: ErrorCode, message: string, options: ApiErrorOptions = {}) {
     super(message, { cause: options.cause });
@@ -26,6 +29,7 @@ export class ApiError extends Error {
     this.retryAfterSeconds = options.retryAfterSeconds;
     this.retryable = options.retryable;
     this.location = options.location;
+    this.isOutside = options.isOutside ?? false;
   }
 }
 

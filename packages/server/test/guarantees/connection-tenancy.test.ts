@@ -14,8 +14,8 @@ beforeAll(async () => {
   for (const { call } of [mine, theirs])
     ok(await call("POST /v1/agents", { body: { name: "shared-name", model: "perch/echo" } }));
   ok(await theirs.call("POST /v1/agents", { body: { name: "only-theirs", model: "perch/echo" } }));
-  const party = { revocationEndpoint: null };
-  theirConnection = await insertConnection(perch(), theirs, { agent: "only-theirs", party });
+  const configuration = { revocationEndpoint: null };
+  theirConnection = await insertConnection(perch(), theirs, { agent: "only-theirs", configuration });
 });
 
 const list = "GET /v1/agents/{agent_id}/connections";

@@ -54,7 +54,7 @@ async function createOrganisation(): Promise<Organisation> {
   return organisation;
 }
 
-const silentParty = { revocationEndpoint: null };
+const silentConfiguration = { revocationEndpoint: null };
 const tool = (name: string) => ({ type: "http" as const, name, url: "https://mail.example" });
 
 const listUsers = async (organisation: Organisation): Promise<string[]> =>
@@ -72,13 +72,13 @@ describe("the erasure of a user with connections", () => {
     verifies("connections.revoke", "erasure.user");
     const [organisation, another] = [await createOrganisation(), await createOrganisation()];
     const own = [
-      await insertConnection(perch, organisation, { userId: "ada", party: { issuer } }),
-      await insertConnection(perch, organisation, { userId: "ada", agent: "other-bot", party: { issuer } }),
-      await insertLostConnection(perch, organisation, { userId: "ada", tool: tool("mail"), party: { issuer } }),
+      await insertConnection(perch, organisation, { userId: "ada", configuration: { issuer } }),
+      await insertConnection(perch, organisation, { userId: "ada", agent: "other-bot", configuration: { issuer } }),
+      await insertLostConnection(perch, organisation, { userId: "ada", tool: tool("mail"), configuration: { issuer } }),
       await insertConnection(perch, organisation, { userId: "ada", tool: tool("new"), status: "pending" }),
     ];
-    await insertConnection(perch, organisation, { userId: "ada2", party: { issuer } });
-    await insertConnection(perch, another, { userId: "ada", party: { issuer } });
+    await insertConnection(perch, organisation, { userId: "ada2", configuration: { issuer } });
+    await insertConnection(perch, another, { userId: "ada", configuration: { issuer } });
     const tokens = await Promise.all(
       own.slice(0, 3).map(async (id) => (await readConnection(perch, organisation, id)).grant?.tokens.refreshToken),
     );
@@ -99,7 +99,11 @@ describe("the erasure of a user with connections", () => {
 
   test("goes on where a provider does not answer, and asks it once", async () => {
     const organisation = await createOrganisation();
-    await insertConnection(perch, organisation, { userId: "ada", party: { issuer }, tokens: { refreshToken: null } });
+    await insertConnection(perch, organisation, {
+      userId: "ada",
+      configuration: { issuer },
+      tokens: { refreshToken: null },
+    });
     isSilent = true;
     const receipt = await waitUntilErased(organisation, (await erase(organisation, "ada")).id);
     expect(removedOf(receipt, "connected accounts")).toBe(1);
@@ -114,8 +118,16 @@ describe("the erasure of a user with connections", () => {
     isSilent = true;
     const webhook = { url: `${issuer}/hook`, events: ["connection.needs_reauth" as const] };
     ok(await call("POST /v1/webhooks", { body: webhook }));
-    await insertLostConnection(perch, organisation, { userId: "ada", tool: tool("mail"), party: silentParty });
-    await insertLostConnection(perch, organisation, { userId: "bob", tool: tool("mail"), party: silentParty });
+    await insertLostConnection(perch, organisation, {
+      userId: "ada",
+      tool: tool("mail"),
+      configuration: silentConfiguration,
+    });
+    await insertLostConnection(perch, organisation, {
+      userId: "bob",
+      tool: tool("mail"),
+      configuration: silentConfiguration,
+    });
     const receipt = await waitUntilErased(organisation, (await erase(organisation, "ada")).id);
     expect([removedOf(receipt, "events"), removedOf(receipt, "pending webhook deliveries")]).toEqual([1, 1]);
     const events = ok(await call("GET /v1/events", { query: { type: "connection.needs_reauth" } })).data;
@@ -130,9 +142,13 @@ describe("the erasure of a user with connections", () => {
 
   test("leaves a connection that is made after the request", async () => {
     const organisation = await createOrganisation();
-    await insertConnection(perch, organisation, { userId: "ada", party: silentParty });
+    await insertConnection(perch, organisation, { userId: "ada", configuration: silentConfiguration });
     const started = await erase(organisation, "ada");
-    await insertConnection(perch, organisation, { userId: "ada", tool: tool("later"), party: silentParty });
+    await insertConnection(perch, organisation, {
+      userId: "ada",
+      tool: tool("later"),
+      configuration: silentConfiguration,
+    });
     const receipt = await waitUntilErased(organisation, started.id);
     expect(removedOf(receipt, "connected accounts")).toBe(1);
     expect(await listUsers(organisation)).toEqual(["ada"]);
@@ -141,7 +157,11 @@ describe("the erasure of a user with connections", () => {
   test("takes more than a page of them", async () => {
     const organisation = await createOrganisation();
     for (let n = 0; n < 23; n++)
-      await insertConnection(perch, organisation, { userId: "ada", tool: tool(`tool-${n}`), party: { issuer } });
+      await insertConnection(perch, organisation, {
+        userId: "ada",
+        tool: tool(`tool-${n}`),
+        configuration: { issuer },
+      });
     const receipt = await waitUntilErased(organisation, (await erase(organisation, "ada")).id);
     expect(removedOf(receipt, "connected accounts")).toBe(23);
     expect(await listUsers(organisation)).toEqual([]);

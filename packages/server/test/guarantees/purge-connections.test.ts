@@ -5,7 +5,7 @@ import { keptDays } from "../../src/db/purge.ts";
 import { newUuid, parsePublicId } from "../../src/platform/ids.ts";
 import { createFinishRevocations } from "../../src/resources/connections/finish-revocations.ts";
 import { countConnectionsToRevoke } from "../../src/resources/connections/revocation-queries.ts";
-import type { TellProvider } from "../../src/resources/connections/tell-provider.ts";
+import type { RevokeAtProvider } from "../../src/resources/connections/revoke-at-provider.ts";
 import { ok } from "../support/contract-client.ts";
 import { type Organisation, usePerch } from "../support/harness.ts";
 import { createPurgeTestbed, type PurgeTestbed, uuidOf } from "../support/purge-testbed.ts";
@@ -137,7 +137,7 @@ describe("providers that were not told of a revocation", () => {
     deleted = 0;
     laterMs = 0;
   });
-  const tellProvider: TellProvider = async ({ id, issuer }) => {
+  const revokeAtProvider: RevokeAtProvider = async ({ id, issuer }) => {
     asked.push(id);
     if (issuer === "https://slow.example") laterMs += 1000;
     return says[issuer ?? ""] ?? "failed";
@@ -145,7 +145,7 @@ describe("providers that were not told of a revocation", () => {
   const createSteps = () =>
     createFinishRevocations({
       db: perch().server.core.db,
-      tellProvider,
+      revokeAtProvider,
       nowMs: () => Date.now() + laterMs,
       onDeleted: (connections) => {
         deleted += connections;
@@ -154,7 +154,7 @@ describe("providers that were not told of a revocation", () => {
   const revoked = (organisation: Organisation, issuer: string, hours = 0) =>
     insert(
       organisation,
-      { status: "revoked", party: { issuer } },
+      { status: "revoked", configuration: { issuer } },
       { revoked_at: `now() - interval '${hours} hours'`, revoked_at_provider: "'pending'" },
     );
   const readRow = async (id: string) =>
@@ -215,7 +215,7 @@ describe("providers that were not told of a revocation", () => {
       db: perch().server.core.db,
       nowMs: Date.now,
       onDeleted: () => undefined,
-      tellProvider: async () => {
+      revokeAtProvider: async () => {
         await testbed.query(
           "update connections set status = 'active', revoked_at = null, revoked_at_provider = null, generation = 2 where id = $1",
           [id],
@@ -231,8 +231,8 @@ describe("providers that were not told of a revocation", () => {
     const createDeletedAgent = async (issuer: string) => {
       const organisation = await createOrganisation();
       const ids = [
-        await insert(organisation, { party: { issuer } }),
-        await insert(organisation, { status: "needs_reauth", party: { issuer } }),
+        await insert(organisation, { configuration: { issuer } }),
+        await insert(organisation, { status: "needs_reauth", configuration: { issuer } }),
         await insert(organisation, { status: "pending" }),
       ];
       await insertLink(organisation, ids[2] ?? "", "10 minutes");
@@ -301,7 +301,7 @@ describe("providers that were not told of a revocation", () => {
 
     test("do not hold up agents of others by taking a second for each answer", async () => {
       const slow = await createOrganisation();
-      for (let n = 0; n < 60; n++) await insert(slow, { party: { issuer: "https://slow.example" } });
+      for (let n = 0; n < 60; n++) await insert(slow, { configuration: { issuer: "https://slow.example" } });
       ok(await slow.call("DELETE /v1/agents/{agent_id}", { params: { agent_id: "bot" } }));
       const { organisation: other } = await createDeletedAgent("https://answers.example");
       says = { "https://answers.example": "done", "https://slow.example": "done" };

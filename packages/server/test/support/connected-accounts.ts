@@ -62,13 +62,13 @@ export async function connectAccount(
   };
   const signal = AbortSignal.timeout(10_000);
   const registrations = { find: async () => undefined, save: async () => undefined };
-  const party = await oauth.findParty(owner, tool as never, { registrations, signal });
+  const configuration = await oauth.discoverConfiguration(owner, tool as never, { registrations, signal });
   const secrets = oauth.newConsentSecrets("a-state-of-the-tests");
-  const start = await oauth.authorizationUrl(party, secrets);
+  const start = await oauth.authorizationUrl(configuration, secrets);
   const callback = await consentAtProvider(createBrowserJar(), start.href, { login });
   const parameters = new URL(callback).searchParams;
-  const tokens = await oauth.exchangeCode(owner, party, { parameters, secrets }, signal);
+  const tokens = await oauth.exchangeCode(owner, configuration, { parameters, secrets }, signal);
   const said = tokens.expiresAtMs === null ? null : (tokens.expiresAtMs - Date.now()) / 1000;
-  const given = { agent, userId, tool, party, tokens, expiresInSeconds: expiresInSeconds ?? said };
+  const given = { agent, userId, tool, configuration, tokens, expiresInSeconds: expiresInSeconds ?? said };
   return insertConnection(node, organisation, given);
 }

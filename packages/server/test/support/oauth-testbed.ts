@@ -3,7 +3,7 @@ import { createGuardedClient } from "../../src/outbound/guarded-client.ts";
 import { createOAuthClient } from "../../src/outbound/oauth/create-oauth-client.ts";
 import type {
   OAuthClient,
-  OAuthParty,
+  OAuthConfiguration,
   OAuthRegistration,
   OAuthTool,
   Registrations,
@@ -68,24 +68,29 @@ export const userTool = (url: string, settings: UserSettings = {}, type: OAuthTo
   connection: { account: "user", return_urls: ["https://app.example/connected"], ...settings },
 });
 
-export const findPartyOf = (
+export const discoverConfigurationOf = (
   client: OAuthClient,
   tool: OAuthTool,
   registrations: Registrations = storeRegistrations(),
-) => client.findParty(owner, tool, { registrations, signal: soon() });
+) => client.discoverConfiguration(owner, tool, { registrations, signal: soon() });
 
 /** To the point where the provider has sent the browser back. */
-export async function consentTo(client: OAuthClient, party: OAuthParty, login: string, state = "a-state") {
+export async function consentTo(
+  client: OAuthClient,
+  configuration: OAuthConfiguration,
+  login: string,
+  state = "a-state",
+) {
   const secrets = client.newConsentSecrets(state);
-  const url = await client.authorizationUrl(party, secrets);
+  const url = await client.authorizationUrl(configuration, secrets);
   const back = new URL(await consentAtProvider(createBrowserJar(), url.href, { login }));
   return { secrets, back, parameters: back.searchParams };
 }
 
 /** A consent with its tokens. */
-export async function connectAccount(client: OAuthClient, party: OAuthParty, login: string) {
-  const { secrets, parameters } = await consentTo(client, party, login);
-  return client.exchangeCode(owner, party, { parameters, secrets }, soon());
+export async function connectAccount(client: OAuthClient, configuration: OAuthConfiguration, login: string) {
+  const { secrets, parameters } = await consentTo(client, configuration, login);
+  return client.exchangeCode(owner, configuration, { parameters, secrets }, soon());
 }
 
 type Routes = Readonly<Record<string, HttpToolAnswer | (() => Promise<HttpToolAnswer>)>>;

@@ -92,7 +92,9 @@ const samples: {
     return { first, otherBody: { ...first.body, code: "another" } };
   },
   "POST /v1/agents/{agent_id}/connections/{connection_id}/revoke": async (org, perch) => ({
-    first: { params: { agent_id: "bot", connection_id: await insertConnection(perch, org, { party: notOffered }) } },
+    first: {
+      params: { agent_id: "bot", connection_id: await insertConnection(perch, org, { configuration: notOffered }) },
+    },
     otherBody: {},
   }),
   "POST /v1/agents/{agent_id}/check": async () => ({ first: botParams, otherBody: {} }),

@@ -1,6 +1,6 @@
 import type { ConnectionStatus } from "@perch/contract";
 import { sql } from "kysely";
-import type { OAuthParty, OAuthTokens } from "../../src/outbound/oauth/oauth-client.ts";
+import type { OAuthConfiguration, OAuthTokens } from "../../src/outbound/oauth/oauth-client.ts";
 import { newUuid, parsePublicId, toPublicId } from "../../src/platform/ids.ts";
 import { tokenTarget } from "../../src/resources/connections/connection-rules.ts";
 import { openGrant, sealGrant } from "../../src/resources/connections/seal-grant.ts";
@@ -13,7 +13,7 @@ export interface StoredConnection {
   /** As in the definition. */
   readonly tool?: { readonly type: "mcp" | "http"; readonly name: string; readonly url: string };
   readonly status?: ConnectionStatus;
-  readonly party?: Partial<OAuthParty>;
+  readonly configuration?: Partial<OAuthConfiguration>;
   readonly tokens?: Partial<OAuthTokens>;
   /** From now on, by the database's clock. Null: the provider did not say. */
   readonly expiresInSeconds?: number | null;
@@ -22,7 +22,7 @@ export interface StoredConnection {
 export const somewhere = { type: "http" as const, name: "book", url: "https://tools.example/book" };
 
 /** A public client at a provider on this machine. */
-const partyAt = (issuer: string): OAuthParty => ({
+const partyAt = (issuer: string): OAuthConfiguration => ({
   issuer,
   authorizationEndpoint: `${issuer}/auth`,
   tokenEndpoint: `${issuer}/token`,
@@ -47,11 +47,11 @@ export async function insertConnection(
   const agentId = parsePublicId("agent", found.id) ?? "";
   const id = newUuid();
   const sentTo = tokenTarget(tool);
-  const party = { ...partyAt(given.party?.issuer ?? "https://login.example"), ...given.party };
+  const configuration = { ...partyAt(given.configuration?.issuer ?? "https://login.example"), ...given.configuration };
   const expiresAtMs = expiresInSeconds === null ? null : Date.now() + expiresInSeconds * 1000;
   const tokens = { accessToken: `access-${id}`, refreshToken: `refresh-${id}`, expiresAtMs, scopes: [] };
   const identity = { organisationId, agentId, userId, tool: tool.name, sentTo };
-  const sealed = sealGrant(core.connectionGrants, { party, tokens: { ...tokens, ...given.tokens } }, identity);
+  const sealed = sealGrant(core.connectionGrants, { configuration, tokens: { ...tokens, ...given.tokens } }, identity);
   const row = { organisation_id: organisationId, id };
   await core.db.inOrganisation(organisationId, async (trx) => {
     await trx
@@ -63,7 +63,7 @@ export async function insertConnection(
     if (status === "pending") return;
     await update({
       status: "active",
-      issuer: party.issuer,
+      issuer: configuration.issuer,
       sealed_grant: sealed,
       generation: 1,
       connected_at: sql`now()`,

@@ -5,31 +5,31 @@ import { createBrowserJar } from "../../../test/support/browser-jar.ts";
 import {
   consentTo,
   createTestOAuthClient,
-  findPartyOf,
+  discoverConfigurationOf,
   owner,
   perchUrl,
   redirectUriAt,
   soon,
   userTool,
 } from "../../../test/support/oauth-testbed.ts";
-import type { OAuthParty } from "./oauth-client.ts";
+import type { OAuthConfiguration } from "./oauth-client.ts";
 
 const tool = "http://127.0.0.1:8080/mcp";
 const client = createTestOAuthClient();
 let provider: AccountProvider;
 let other: AccountProvider;
-let party: OAuthParty;
-let otherParty: OAuthParty;
+let configuration: OAuthConfiguration;
+let otherConfiguration: OAuthConfiguration;
 
 const partyAt = ({ issuer }: AccountProvider) =>
-  findPartyOf(client, userTool(tool, { issuer, client_id: accountClients.public.clientId }));
+  discoverConfigurationOf(client, userTool(tool, { issuer, client_id: accountClients.public.clientId }));
 
 beforeAll(async () => {
   [provider, other] = await Promise.all([
     startAccountProvider({ perch: [perchUrl] }),
     startAccountProvider({ perch: [perchUrl] }),
   ]);
-  [party, otherParty] = await Promise.all([partyAt(provider), partyAt(other)]);
+  [configuration, otherConfiguration] = await Promise.all([partyAt(provider), partyAt(other)]);
 });
 afterAll(() => Promise.all([provider.stop(), other.stop()]));
 
@@ -54,7 +54,7 @@ const failureOf = (work: () => unknown): unknown => {
 describe("the address of a consent", () => {
   test("has PKCE with S256, the state, the resource and the server's own redirect address, and no verifier", async () => {
     const secrets = client.newConsentSecrets("a-state");
-    const url = await client.authorizationUrl({ ...party, scopes: ["mail.read"] }, secrets);
+    const url = await client.authorizationUrl({ ...configuration, scopes: ["mail.read"] }, secrets);
     expect(Object.fromEntries(url.searchParams)).toEqual({
       response_type: "code",
       client_id: accountClients.public.clientId,
@@ -71,15 +71,18 @@ describe("the address of a consent", () => {
 
   test("keeps the endpoint's own query, which cannot replace a parameter", async () => {
     const authorizationEndpoint = "https://as.example/auth?tenant=7&state=evil&redirect_uri=https://evil.example";
-    const url = await client.authorizationUrl({ ...party, authorizationEndpoint }, client.newConsentSecrets("a-state"));
+    const url = await client.authorizationUrl(
+      { ...configuration, authorizationEndpoint },
+      client.newConsentSecrets("a-state"),
+    );
     expect(url.searchParams.get("tenant")).toBe("7");
     expect(url.searchParams.getAll("state")).toEqual(["a-state"]);
-    expect(url.searchParams.getAll("redirect_uri")).toEqual([party.redirectUri]);
+    expect(url.searchParams.getAll("redirect_uri")).toEqual([configuration.redirectUri]);
   });
 
   test("asks for what refresh tokens need: consent with offline_access, and Google's own parameter", async () => {
-    const parametersOf = async (changes: Partial<OAuthParty>) =>
-      (await client.authorizationUrl({ ...party, ...changes }, client.newConsentSecrets("s"))).searchParams;
+    const parametersOf = async (changes: Partial<OAuthConfiguration>) =>
+      (await client.authorizationUrl({ ...configuration, ...changes }, client.newConsentSecrets("s"))).searchParams;
     expect((await parametersOf({ scopes: ["offline_access"] })).get("prompt")).toBe("consent");
     expect((await parametersOf({ scopes: [] })).get("prompt")).toBeNull();
     expect((await parametersOf({ issuer: "https://accounts.google.com" })).get("access_type")).toBe("offline");
@@ -88,27 +91,29 @@ describe("the address of a consent", () => {
 
 describe("what a browser brings back", () => {
   test("is exchanged for tokens of the person who consented, for this tool alone", async () => {
-    const { parameters, secrets } = await consentTo(client, party, "ada");
-    client.checkCallback(party, parameters, secrets.state);
-    const tokens = await client.exchangeCode(owner, party, { parameters, secrets }, soon());
+    const { parameters, secrets } = await consentTo(client, configuration, "ada");
+    client.checkCallback(configuration, parameters, secrets.state);
+    const tokens = await client.exchangeCode(owner, configuration, { parameters, secrets }, soon());
     expect(await provider.verifyToken(tokens.accessToken)).toMatchObject({ user: "ada", audience: tool });
     expect(tokens.expiresAtMs).toBeGreaterThan(Date.now() + 3_500_000);
   });
 
   test("is refused with another state, or none", async () => {
-    const { parameters } = await consentTo(client, party, "ada");
+    const { parameters } = await consentTo(client, configuration, "ada");
     for (const given of [changed(parameters, { state: "another" }), changed(parameters, { state: undefined })])
-      expect(failureOf(() => client.checkCallback(party, given, "a-state"))).toMatchObject({ kind: "invalid" });
+      expect(failureOf(() => client.checkCallback(configuration, given, "a-state"))).toMatchObject({ kind: "invalid" });
   });
 
   test("is refused if it names another server, or none although this one always does", async () => {
-    const { parameters } = await consentTo(client, party, "ada");
+    const { parameters } = await consentTo(client, configuration, "ada");
     for (const iss of [other.issuer, `${provider.issuer}/`, "", undefined])
-      expect(failureOf(() => client.checkCallback(party, changed(parameters, { iss }), "a-state"))).toMatchObject({
+      expect(
+        failureOf(() => client.checkCallback(configuration, changed(parameters, { iss }), "a-state")),
+      ).toMatchObject({
         kind: "invalid",
       });
     // A server that does not say so may leave it out, but not name another.
-    const silent = { ...party, namesItself: false };
+    const silent = { ...configuration, namesItself: false };
     client.checkCallback(silent, changed(parameters, { iss: undefined }), "a-state");
     expect(
       failureOf(() => client.checkCallback(silent, changed(parameters, { iss: other.issuer }), "a-state")),
@@ -116,7 +121,7 @@ describe("what a browser brings back", () => {
   });
 
   test("is refused with a parameter twice, with no code, and with tokens beside it", async () => {
-    const { parameters } = await consentTo(client, party, "ada");
+    const { parameters } = await consentTo(client, configuration, "ada");
     const twice = (name: string) => new URLSearchParams([...parameters, [name, "x"]]);
     const given = [
       ...["code", "state", "iss"].map(twice),
@@ -126,38 +131,40 @@ describe("what a browser brings back", () => {
       changed(parameters, { response: "x" }),
     ];
     for (const each of given)
-      expect(failureOf(() => client.checkCallback(party, each, "a-state"))).toMatchObject({ kind: "invalid" });
+      expect(failureOf(() => client.checkCallback(configuration, each, "a-state"))).toMatchObject({ kind: "invalid" });
   });
 
   test("is refused at another server: its code is worth nothing there, and is not even sent", async () => {
-    const { parameters, secrets } = await consentTo(client, party, "ada");
+    const { parameters, secrets } = await consentTo(client, configuration, "ada");
     const before = other.requests.length;
-    await expect(client.exchangeCode(owner, otherParty, { parameters, secrets }, soon())).rejects.toMatchObject({
-      kind: "invalid",
-    });
+    await expect(client.exchangeCode(owner, otherConfiguration, { parameters, secrets }, soon())).rejects.toMatchObject(
+      {
+        kind: "invalid",
+      },
+    );
     expect(other.requests).toHaveLength(before);
   });
 
   test("is refused with the code of another browser: its verifier is missing", async () => {
-    const attacker = await consentTo(client, party, "eve");
+    const attacker = await consentTo(client, configuration, "eve");
     const victim = client.newConsentSecrets("a-state");
     await expect(
-      client.exchangeCode(owner, party, { parameters: attacker.parameters, secrets: victim }, soon()),
+      client.exchangeCode(owner, configuration, { parameters: attacker.parameters, secrets: victim }, soon()),
     ).rejects.toMatchObject({ kind: "refused", message: expect.stringContaining("400 invalid_grant") });
   });
 
   test("is refused the second time, and the tokens of the first no longer count", async () => {
-    const { parameters, secrets } = await consentTo(client, party, "bob");
-    const { accessToken } = await client.exchangeCode(owner, party, { parameters, secrets }, soon());
-    await expect(client.exchangeCode(owner, party, { parameters, secrets }, soon())).rejects.toMatchObject({
+    const { parameters, secrets } = await consentTo(client, configuration, "bob");
+    const { accessToken } = await client.exchangeCode(owner, configuration, { parameters, secrets }, soon());
+    await expect(client.exchangeCode(owner, configuration, { parameters, secrets }, soon())).rejects.toMatchObject({
       kind: "refused",
     });
     expect(await provider.verifyToken(accessToken)).toBeUndefined();
   });
 
   test("is refused for another redirect address", async () => {
-    const { parameters, secrets } = await consentTo(client, party, "ada");
-    const elsewhere = { ...party, redirectUri: otherParty.redirectUri };
+    const { parameters, secrets } = await consentTo(client, configuration, "ada");
+    const elsewhere = { ...configuration, redirectUri: otherConfiguration.redirectUri };
     await expect(client.exchangeCode(owner, elsewhere, { parameters, secrets }, soon())).rejects.toMatchObject({
       kind: "refused",
     });
@@ -165,9 +172,9 @@ describe("what a browser brings back", () => {
 
   test("tells a person who said no from a server that has a problem, in our own words", async () => {
     const secrets = client.newConsentSecrets("a-state");
-    const start = await client.authorizationUrl(party, secrets);
+    const start = await client.authorizationUrl(configuration, secrets);
     const back = new URL(await consentAtProvider(createBrowserJar(), start.href, { login: "ada", decision: "deny" }));
-    const failure = failureOf(() => client.checkCallback(party, back.searchParams, "a-state"));
+    const failure = failureOf(() => client.checkCallback(configuration, back.searchParams, "a-state"));
     expect(failure).toMatchObject({ kind: "denied" });
     expect(String(failure)).not.toContain("<b>");
     const kinds = {
@@ -177,7 +184,9 @@ describe("what a browser brings back", () => {
       "<script>": "invalid",
     };
     for (const [error, kind] of Object.entries(kinds)) {
-      const given = failureOf(() => client.checkCallback(party, changed(back.searchParams, { error }), "a-state"));
+      const given = failureOf(() =>
+        client.checkCallback(configuration, changed(back.searchParams, { error }), "a-state"),
+      );
       expect(given).toMatchObject({ kind });
       expect(String(given)).not.toContain("<script>");
     }

@@ -1,15 +1,15 @@
 import * as oauth from "oauth4webapi";
-import type { ConsentSecrets, OAuthClient, OAuthParty } from "./oauth-client.ts";
+import type { ConsentSecrets, OAuthClient, OAuthConfiguration } from "./oauth-client.ts";
 import { OAuthFailure, protocolWord, subjectOf, transientErrors } from "./oauth-failure.ts";
 
-export const toServer = (party: OAuthParty): oauth.AuthorizationServer => ({
-  issuer: party.issuer,
-  token_endpoint: party.tokenEndpoint,
-  authorization_response_iss_parameter_supported: party.namesItself,
-  ...(party.revocationEndpoint !== null && { revocation_endpoint: party.revocationEndpoint }),
+export const toServer = (configuration: OAuthConfiguration): oauth.AuthorizationServer => ({
+  issuer: configuration.issuer,
+  token_endpoint: configuration.tokenEndpoint,
+  authorization_response_iss_parameter_supported: configuration.namesItself,
+  ...(configuration.revocationEndpoint !== null && { revocation_endpoint: configuration.revocationEndpoint }),
 });
 
-export const toClient = ({ client }: OAuthParty): oauth.Client => ({ client_id: client.clientId });
+export const toClient = ({ client }: OAuthConfiguration): oauth.Client => ({ client_id: client.clientId });
 
 export const newConsentSecrets = (state: string): ConsentSecrets => ({
   state,
@@ -20,24 +20,24 @@ export const newConsentSecrets = (state: string): ConsentSecrets => ({
  * OpenID Connect wants `prompt=consent` with `offline_access`. Google has no such scope: it gives refresh tokens for a parameter of its
  * own, and only when it asks for consent.
  */
-function consentParameters({ issuer, scopes }: OAuthParty): Record<string, string> {
+function consentParameters({ issuer, scopes }: OAuthConfiguration): Record<string, string> {
   if (issuer === "https://accounts.google.com") return { access_type: "offline", prompt: "consent" };
   return scopes.includes("offline_access") ? { prompt: "consent" } : {};
 }
 
-export const authorizationUrl: OAuthClient["authorizationUrl"] = async (party, { state, codeVerifier }) => {
-  if (party.authorizationEndpoint === null) throw new TypeError("a machine's account asks nobody for consent");
-  const url = new URL(party.authorizationEndpoint);
+export const authorizationUrl: OAuthClient["authorizationUrl"] = async (configuration, { state, codeVerifier }) => {
+  if (configuration.authorizationEndpoint === null) throw new TypeError("a machine's account asks nobody for consent");
+  const url = new URL(configuration.authorizationEndpoint);
   const parameters = {
     response_type: "code",
-    client_id: party.client.clientId,
-    redirect_uri: party.redirectUri,
+    client_id: configuration.client.clientId,
+    redirect_uri: configuration.redirectUri,
     state,
     code_challenge: await oauth.calculatePKCECodeChallenge(codeVerifier),
     code_challenge_method: "S256",
-    ...(party.scopes.length > 0 && { scope: party.scopes.join(" ") }),
-    ...(party.resourceIndicator !== null && { resource: party.resourceIndicator }),
-    ...consentParameters(party),
+    ...(configuration.scopes.length > 0 && { scope: configuration.scopes.join(" ") }),
+    ...(configuration.resourceIndicator !== null && { resource: configuration.resourceIndicator }),
+    ...consentParameters(configuration),
   };
   for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
   return url;
@@ -66,10 +66,14 @@ function fromRedirect(subject: string, error: string): OAuthFailure {
 const codePattern = /^[\x20-\x7e]{1,4096}$/;
 
 /** The parameters, if they have a code that may be exchanged. */
-export function validateCallback(party: OAuthParty, parameters: URLSearchParams, state: string): URLSearchParams {
-  const subject = subjectOf(party.issuer);
+export function validateCallback(
+  configuration: OAuthConfiguration,
+  parameters: URLSearchParams,
+  state: string,
+): URLSearchParams {
+  const subject = subjectOf(configuration.issuer);
   try {
-    const valid = oauth.validateAuthResponse(toServer(party), toClient(party), parameters, state);
+    const valid = oauth.validateAuthResponse(toServer(configuration), toClient(configuration), parameters, state);
     const codes = valid.getAll("code");
     if (codes.length === 1 && codePattern.test(codes[0] ?? "")) return valid;
   } catch (error) {
@@ -80,6 +84,6 @@ export function validateCallback(party: OAuthParty, parameters: URLSearchParams,
   throw new OAuthFailure("invalid", `${subject} sent the browser back with what was not made for this consent.`);
 }
 
-export const checkCallback: OAuthClient["checkCallback"] = (party, parameters, state) => {
-  validateCallback(party, parameters, state);
+export const checkCallback: OAuthClient["checkCallback"] = (configuration, parameters, state) => {
+  validateCallback(configuration, parameters, state);
 };

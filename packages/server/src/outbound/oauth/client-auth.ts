@@ -1,14 +1,14 @@
 import * as oauth from "oauth4webapi";
 import type { SecretOwner } from "../secrets/find-secrets.ts";
 import type { ResolveCall } from "../secrets/resolve-call.ts";
-import type { OAuthParty } from "./oauth-client.ts";
+import type { OAuthConfiguration } from "./oauth-client.ts";
 import { subjectOf } from "./oauth-failure.ts";
 
 /** The secret of a client, just before it is sent to `url`. A configured one is refused unless its `hosts` name that address. */
 async function findClientSecret(
   resolveCall: ResolveCall,
   owner: SecretOwner,
-  { client, issuer }: OAuthParty,
+  { client, issuer }: OAuthConfiguration,
   url: string,
 ) {
   if (client.kind === "document") return undefined;
@@ -17,7 +17,7 @@ async function findClientSecret(
   return (await resolveCall(owner, call)).headers.authorization;
 }
 
-function toClientAuth({ authMethod }: OAuthParty, secret: string | undefined): oauth.ClientAuth {
+function toClientAuth({ authMethod }: OAuthConfiguration, secret: string | undefined): oauth.ClientAuth {
   if (secret === undefined || authMethod === "none") return oauth.None();
   return authMethod === "client_secret_post" ? oauth.ClientSecretPost(secret) : oauth.ClientSecretBasic(secret);
 }
@@ -26,6 +26,7 @@ function toClientAuth({ authMethod }: OAuthParty, secret: string | undefined): o
 export const authenticate = async (
   resolveCall: ResolveCall,
   owner: SecretOwner,
-  party: OAuthParty,
+  configuration: OAuthConfiguration,
   url: string,
-): Promise<oauth.ClientAuth> => toClientAuth(party, await findClientSecret(resolveCall, owner, party, url));
+): Promise<oauth.ClientAuth> =>
+  toClientAuth(configuration, await findClientSecret(resolveCall, owner, configuration, url));

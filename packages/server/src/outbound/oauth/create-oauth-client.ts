@@ -1,7 +1,7 @@
 import type { ResolveCall } from "../secrets/resolve-call.ts";
 import { authorizationUrl, checkCallback, newConsentSecrets } from "./authorization-request.ts";
+import { createDiscoverConfiguration } from "./discover-configuration.ts";
 import { createDiscoverServer } from "./discover-server.ts";
-import { createFindParty } from "./find-party.ts";
 import { createLimitedFetch } from "./limited-fetch.ts";
 import type { OAuthClient } from "./oauth-client.ts";
 import { createFindProtectedResource } from "./protected-resource.ts";
@@ -23,7 +23,13 @@ export function createOAuthClient({ fetch, resolveCall, publicUrl, now, version 
   const servers = createDiscoverServer({ limitedFetch, now });
   const findProtectedResource = createFindProtectedResource({ limitedFetch, fetchHeaders, now });
   return {
-    findParty: createFindParty({ limitedFetch, servers, findProtectedResource, publicUrl, now }),
+    discoverConfiguration: createDiscoverConfiguration({
+      limitedFetch,
+      servers,
+      findProtectedResource,
+      publicUrl,
+      now,
+    }),
     authorizationUrl,
     newConsentSecrets,
     checkCallback,

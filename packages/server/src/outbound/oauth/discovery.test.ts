@@ -10,7 +10,7 @@ import {
 } from "../../../test/support/oauth-mcp-server.ts";
 import {
   createTestOAuthClient,
-  findPartyOf,
+  discoverConfigurationOf,
   owner,
   perchUrl,
   redirectUriAt,
@@ -24,7 +24,6 @@ import { RefusedAddressError } from "../address-guard.ts";
 import { createGuardedClient } from "../guarded-client.ts";
 import { createDiscoverServer, metadataAddresses } from "./discover-server.ts";
 import { createLimitedFetch } from "./limited-fetch.ts";
-import { coversAddress, staticAddress } from "./protected-resource.ts";
 
 const named = { client_id: "a-client" };
 const opened: { close: () => Promise<void> }[] = [];
@@ -65,7 +64,7 @@ const mcpAt = ({ url }: ToolServer) => userTool(`${url}/mcp`, named);
 describe("the authorization server of a tool is found", () => {
   test("by the challenge and the metadata of an MCP server of the official SDK", async () => {
     verifies("connections.discovery");
-    expect(await findPartyOf(createTestOAuthClient(), userTool(mcp.url))).toMatchObject({
+    expect(await discoverConfigurationOf(createTestOAuthClient(), userTool(mcp.url))).toMatchObject({
       issuer: provider.issuer,
       tokenEndpoint: `${provider.issuer}/token`,
       authorizationEndpoint: `${provider.issuer}/auth`,
@@ -80,7 +79,7 @@ describe("the authorization server of a tool is found", () => {
 
   test("by the metadata of an HTTP API, whose path the model fills in", async () => {
     const tool = userTool(`${api.url}/rooms/{room}?x={y}`, named, "http");
-    const found = await findPartyOf(createTestOAuthClient(), tool);
+    const found = await discoverConfigurationOf(createTestOAuthClient(), tool);
     // Its metadata is at /api, and the tool is below it: neither well-known address of the tool has it, but its challenge says where.
     expect(found).toMatchObject({ issuer: provider.issuer, resourceIndicator: api.url });
     expect(api.calls.filter(({ method }) => method !== "GET").map(({ method }) => method)).toEqual(["HEAD"]);
@@ -90,24 +89,27 @@ describe("the authorization server of a tool is found", () => {
     const root = await startServer((url) => ({
       [resourcePath]: { body: { resource: url, authorization_servers: [provider.issuer] } },
     }));
-    const party = await findPartyOf(createTestOAuthClient(), userTool(`${root.url}/deep/mcp`, named));
-    expect(party).toMatchObject({ issuer: provider.issuer, resourceIndicator: root.url });
+    const configuration = await discoverConfigurationOf(
+      createTestOAuthClient(),
+      userTool(`${root.url}/deep/mcp`, named),
+    );
+    expect(configuration).toMatchObject({ issuer: provider.issuer, resourceIndicator: root.url });
     expect(getsOf(root)).toEqual([`${resourcePath}/deep/mcp`, resourcePath]);
   });
 
   test("by the definition's issuer, without asking the tool", async () => {
     const tool = await startServer(() => ({}));
-    const party = await findPartyOf(
+    const configuration = await discoverConfigurationOf(
       createTestOAuthClient(),
       userTool(`${tool.url}/mcp?key=1`, { ...named, issuer: provider.issuer }),
     );
-    expect(party).toMatchObject({ issuer: provider.issuer, resourceIndicator: `${tool.url}/mcp` });
+    expect(configuration).toMatchObject({ issuer: provider.issuer, resourceIndicator: `${tool.url}/mcp` });
     expect(tool.calls).toEqual([]);
     const http = userTool(tool.url, { ...named, issuer: provider.issuer }, "http");
-    expect((await findPartyOf(createTestOAuthClient(), http)).resourceIndicator).toBeNull();
+    expect((await discoverConfigurationOf(createTestOAuthClient(), http)).resourceIndicator).toBeNull();
     const resource = "https://api.example/v1";
     const configured = userTool(tool.url, { ...named, issuer: provider.issuer, resource }, "http");
-    expect((await findPartyOf(createTestOAuthClient(), configured)).resourceIndicator).toBe(resource);
+    expect((await discoverConfigurationOf(createTestOAuthClient(), configured)).resourceIndicator).toBe(resource);
   });
 
   test("at each of the three addresses where an issuer with a path may have metadata", async () => {
@@ -115,7 +117,7 @@ describe("the authorization server of a tool is found", () => {
       const { pathname } = new URL(address);
       const server = await startServer((url) => ({ [pathname]: serverMetadata(`${url}/tenant`) }));
       const tool = userTool("http://127.0.0.1:8080/mcp", { ...named, issuer: `${server.url}/tenant` });
-      expect((await findPartyOf(createTestOAuthClient(), tool)).issuer).toBe(`${server.url}/tenant`);
+      expect((await discoverConfigurationOf(createTestOAuthClient(), tool)).issuer).toBe(`${server.url}/tenant`);
       expect(getsOf(server)).toHaveLength(at + 1);
     }
     expect(metadataAddresses("https://as.example/tenant/")).toEqual([
@@ -132,27 +134,30 @@ describe("the authorization server of a tool is found", () => {
       "/tenant/.well-known/openid-configuration": serverMetadata(`${url}/tenant`),
     }));
     const tool = userTool("http://127.0.0.1:8080/mcp", { ...named, issuer: `${server.url}/tenant` });
-    expect((await findPartyOf(createTestOAuthClient(), tool)).tokenEndpoint).toBe(`${server.url}/tenant/token`);
+    expect((await discoverConfigurationOf(createTestOAuthClient(), tool)).tokenEndpoint).toBe(
+      `${server.url}/tenant/token`,
+    );
   });
 
   test("once for many who ask at the same time, and again after ten minutes; a failure after two seconds", async () => {
     let nowMs = 1_000_000;
     const tool = await startTool(() => ({}));
     const client = createTestOAuthClient({ now: () => nowMs });
-    await Promise.all(Array.from({ length: 20 }, () => findPartyOf(client, mcpAt(tool))));
+    await Promise.all(Array.from({ length: 20 }, () => discoverConfigurationOf(client, mcpAt(tool))));
     expect(tool.calls).toHaveLength(2);
     nowMs += 9 * 60_000;
-    await findPartyOf(client, mcpAt(tool));
+    await discoverConfigurationOf(client, mcpAt(tool));
     expect(tool.calls).toHaveLength(2);
     nowMs += 61_000;
     // The cache looks at the clock no more than once in a millisecond.
     await setTimeout(5);
-    await findPartyOf(client, mcpAt(tool));
+    await discoverConfigurationOf(client, mcpAt(tool));
     expect(tool.calls).toHaveLength(4);
 
     let isUp = false;
     const late = await startServer((url) => ({ [serverPath]: isUp ? serverMetadata(url) : { status: 503 } }));
-    const tried = () => findPartyOf(client, userTool("http://127.0.0.1:8080/mcp", { ...named, issuer: late.url }));
+    const tried = () =>
+      discoverConfigurationOf(client, userTool("http://127.0.0.1:8080/mcp", { ...named, issuer: late.url }));
     await expect(tried()).rejects.toMatchObject({ kind: "unavailable" });
     isUp = true;
     const calls = late.calls.length;
@@ -166,7 +171,8 @@ describe("the authorization server of a tool is found", () => {
 
 describe("scopes are", () => {
   const scopesOf = async (settings: object, tool: ToolServer) =>
-    (await findPartyOf(createTestOAuthClient(), userTool(`${tool.url}/mcp`, { ...named, ...settings }))).scopes;
+    (await discoverConfigurationOf(createTestOAuthClient(), userTool(`${tool.url}/mcp`, { ...named, ...settings })))
+      .scopes;
 
   test("the definition's, else those of the challenge, else those of the metadata, with what refresh tokens need", async () => {
     const plain = await startTool(() => ({ scopes_supported: ["mail.read", 'no"scope', 7] }));
@@ -182,7 +188,7 @@ describe("scopes are", () => {
 });
 
 describe("metadata is refused", () => {
-  const refusal = (tool: ToolServer) => findPartyOf(createTestOAuthClient(), mcpAt(tool));
+  const refusal = (tool: ToolServer) => discoverConfigurationOf(createTestOAuthClient(), mcpAt(tool));
 
   test.each<[string, (url: string) => Record<string, unknown>]>([
     ["is of another origin", () => ({ resource: "http://127.0.0.1:1/mcp" })],
@@ -219,9 +225,9 @@ describe("metadata is refused", () => {
   test("and a tool inside, which the operator did not allow, is not called", async () => {
     const tool = await startTool(() => ({}));
     const guarded = createTestOAuthClient({ allowedRanges: [] });
-    await expect(findPartyOf(guarded, mcpAt(tool))).rejects.toBeInstanceOf(RefusedAddressError);
+    await expect(discoverConfigurationOf(guarded, mcpAt(tool))).rejects.toBeInstanceOf(RefusedAddressError);
     await expect(
-      findPartyOf(guarded, userTool("https://tool.example/mcp", { ...named, issuer: provider.issuer })),
+      discoverConfigurationOf(guarded, userTool("https://tool.example/mcp", { ...named, issuer: provider.issuer })),
     ).rejects.toBeInstanceOf(RefusedAddressError);
     expect(tool.calls).toEqual([]);
   });
@@ -266,9 +272,9 @@ describe("metadata is refused", () => {
     const tool = userTool("http://127.0.0.1:8080/mcp", { ...named, issuer: slow.url });
     const started = Date.now();
     const options = { registrations: storeRegistrations(), signal: AbortSignal.timeout(200) };
-    await expect(client.findParty(owner, tool, options)).rejects.toMatchObject({ kind: "unavailable" });
+    await expect(client.discoverConfiguration(owner, tool, options)).rejects.toMatchObject({ kind: "unavailable" });
     expect(Date.now() - started).toBeLessThan(3000);
-    await expect(findPartyOf(client, tool)).rejects.toMatchObject({
+    await expect(discoverConfigurationOf(client, tool)).rejects.toMatchObject({
       kind: "unavailable",
       message: `The authorization server ${new URL(slow.url).host} took too long to answer.`,
     });
@@ -278,7 +284,7 @@ describe("metadata is refused", () => {
   test("of a server that is not there: its failure says so, and a retry may help", async () => {
     const { url, close } = await startMetadataServer(() => ({}));
     await close();
-    await expect(findPartyOf(createTestOAuthClient(), userTool(url, named))).rejects.toMatchObject({
+    await expect(discoverConfigurationOf(createTestOAuthClient(), userTool(url, named))).rejects.toMatchObject({
       kind: "unavailable",
       message: `The tool's server ${new URL(url).host} could not be reached: it refuses connections (ECONNREFUSED).`,
     });
@@ -302,7 +308,7 @@ test("of what a server says, only what is used is kept: a thousand of them are i
 
 test("a host name that nobody has is more likely a mistake: the failure says what to correct", async () => {
   const tool = userTool("http://127.0.0.1:8080/mcp", { ...named, issuer: "https://nobody.invalid" });
-  await expect(findPartyOf(createTestOAuthClient(), tool)).rejects.toMatchObject({
+  await expect(discoverConfigurationOf(createTestOAuthClient(), tool)).rejects.toMatchObject({
     kind: "unavailable",
     message: expect.stringMatching(/its host name was not found \(ENOTFOUND\)\. Correct `issuer` in the tool's/),
   });
@@ -311,7 +317,7 @@ test("a host name that nobody has is more likely a mistake: the failure says wha
 test("an issuer that is written with a slash, where the server has none: the failure says how to write it", async () => {
   const server = await startServer((url) => ({ [serverPath]: serverMetadata(url) }));
   const tool = userTool("http://127.0.0.1:8080/mcp", { ...named, issuer: `${server.url}/` });
-  await expect(findPartyOf(createTestOAuthClient(), tool)).rejects.toMatchObject({
+  await expect(discoverConfigurationOf(createTestOAuthClient(), tool)).rejects.toMatchObject({
     kind: "misconfigured",
     message: `\`issuer\` must be written exactly as the server does: ${server.url} (without the last slash).`,
   });
@@ -321,7 +327,7 @@ describe("an authorization server is refused", () => {
   const refusal = async (answer: (url: string) => HttpToolAnswer, settings: object = {}) => {
     const server = await startServer((url) => ({ [serverPath]: answer(url) }));
     const tool = await startTool(() => ({ authorization_servers: [server.url] }));
-    return findPartyOf(createTestOAuthClient(), userTool(`${tool.url}/mcp`, { ...named, ...settings }));
+    return discoverConfigurationOf(createTestOAuthClient(), userTool(`${tool.url}/mcp`, { ...named, ...settings }));
   };
 
   test("that says it has another issuer", async () => {
@@ -359,25 +365,27 @@ describe("an authorization server is refused", () => {
       [serverPath]: serverMetadata(url, { code_challenge_methods_supported: undefined }),
     }));
     const tool = await startTool(() => ({ authorization_servers: [silent.url] }));
-    await expect(findPartyOf(createTestOAuthClient(), mcpAt(tool))).rejects.toMatchObject({
+    await expect(discoverConfigurationOf(createTestOAuthClient(), mcpAt(tool))).rejects.toMatchObject({
       kind: "misconfigured",
       message: expect.stringContaining(`name ${silent.url} as \`issuer\``),
     });
     const trusted = userTool(`${tool.url}/mcp`, { ...named, issuer: silent.url });
-    expect((await findPartyOf(createTestOAuthClient(), trusted)).issuer).toBe(silent.url);
+    expect((await discoverConfigurationOf(createTestOAuthClient(), trusted)).issuer).toBe(silent.url);
   });
 
   test("that the definition names in another way than it does itself", async () => {
     const server = await startServer((url) => ({ [serverPath]: serverMetadata(url, { issuer: `${url}/` }) }));
     const tool = userTool("http://127.0.0.1:8080/mcp", { ...named, issuer: server.url });
-    await expect(findPartyOf(createTestOAuthClient(), tool)).rejects.toMatchObject({ kind: "misconfigured" });
+    await expect(discoverConfigurationOf(createTestOAuthClient(), tool)).rejects.toMatchObject({
+      kind: "misconfigured",
+    });
   });
 });
 
 describe("without what is needed", () => {
   test("PERCH_PUBLIC_URL: the failure says so", async () => {
     const client = createTestOAuthClient({ publicUrl: undefined });
-    await expect(findPartyOf(client, userTool(mcp.url))).rejects.toMatchObject({
+    await expect(discoverConfigurationOf(client, userTool(mcp.url))).rejects.toMatchObject({
       kind: "misconfigured",
       message: expect.stringContaining("set PERCH_PUBLIC_URL"),
     });
@@ -385,32 +393,8 @@ describe("without what is needed", () => {
 
   test("an https address of the tool, tokens would travel unencrypted", async () => {
     const tool = userTool("http://tool.example/mcp", { ...named, issuer: provider.issuer });
-    await expect(findPartyOf(createTestOAuthClient(), tool)).rejects.toMatchObject({ kind: "misconfigured" });
-  });
-});
-
-describe("an address", () => {
-  test.each([
-    ["https://a.example/mcp?x=1#y", "https://a.example/mcp"],
-    ["https://a.example", "https://a.example"],
-    ["https://a.example/v1/rooms/{room}/book", "https://a.example/v1/rooms"],
-    ["https://a.example/v1/room-{room}", "https://a.example/v1"],
-    ["https://a.example/{room}", "https://a.example"],
-  ])("has a part that no model fills in: %s", (url, expected) => expect(staticAddress(url)).toBe(expected));
-
-  test.each([
-    ["https://a.example", "https://a.example/x", true],
-    ["https://a.example/x", "https://a.example/x", true],
-    ["https://a.example/x/", "https://a.example/x", true],
-    ["https://a.example/x", "https://a.example/x/", true],
-    ["https://a.example/x", "https://a.example/x/y", true],
-    ["https://a.example/x", "https://a.example/xy", false],
-    ["https://a.example/x/y", "https://a.example/x", false],
-    ["https://a.example:8443/", "https://a.example/x", false],
-    ["http://a.example/", "https://a.example/x", false],
-    ["https://a.example/X", "https://a.example/x", false],
-    ["https://a.example/x%2fy", "https://a.example/x/y", false],
-  ])("%s covers %s: %s", (resource, address, expected) => {
-    expect(coversAddress(new URL(resource), new URL(address))).toBe(expected);
+    await expect(discoverConfigurationOf(createTestOAuthClient(), tool)).rejects.toMatchObject({
+      kind: "misconfigured",
+    });
   });
 });

@@ -32,7 +32,7 @@ export type TokenEndpointAuth = (typeof authMethods)[number];
 export const offlineAccess = "offline_access";
 
 /** An authorization server, and what Perch is there and asks for. Plain JSON: it is sealed with the tokens, which are never sent to another. */
-export interface OAuthParty {
+export interface OAuthConfiguration {
   readonly issuer: string;
   readonly authorizationEndpoint: string | null;
   readonly tokenEndpoint: string;
@@ -79,19 +79,19 @@ export interface Registrations {
  */
 export interface OAuthClient {
   /** Finds the tool's authorization server and who Perch is there. */
-  readonly findParty: (
+  readonly discoverConfiguration: (
     owner: SecretOwner,
     tool: OAuthTool,
     options: { readonly registrations: Registrations; readonly signal: AbortSignal },
-  ) => Promise<OAuthParty>;
+  ) => Promise<OAuthConfiguration>;
   /** Where to send the browser. */
-  readonly authorizationUrl: (party: OAuthParty, secrets: ConsentSecrets) => Promise<URL>;
+  readonly authorizationUrl: (configuration: OAuthConfiguration, secrets: ConsentSecrets) => Promise<URL>;
   readonly newConsentSecrets: (state: string) => ConsentSecrets;
   /** Checks what a browser brought back: state, `iss`, errors. Throws unless it has a code that may be exchanged. */
-  readonly checkCallback: (party: OAuthParty, parameters: URLSearchParams, state: string) => void;
+  readonly checkCallback: (configuration: OAuthConfiguration, parameters: URLSearchParams, state: string) => void;
   readonly exchangeCode: (
     owner: SecretOwner,
-    party: OAuthParty,
+    configuration: OAuthConfiguration,
     callback: { readonly parameters: URLSearchParams; readonly secrets: ConsentSecrets },
     signal: AbortSignal,
   ) => Promise<OAuthTokens>;
@@ -101,14 +101,18 @@ export interface OAuthClient {
    */
   readonly refresh: (
     owner: SecretOwner,
-    party: OAuthParty,
+    configuration: OAuthConfiguration,
     previous: GrantedTokens,
     signal: AbortSignal | (() => AbortSignal),
   ) => Promise<OAuthTokens>;
-  readonly clientCredentials: (owner: SecretOwner, party: OAuthParty, signal: AbortSignal) => Promise<OAuthTokens>;
+  readonly clientCredentials: (
+    owner: SecretOwner,
+    configuration: OAuthConfiguration,
+    signal: AbortSignal,
+  ) => Promise<OAuthTokens>;
   readonly revoke: (
     owner: SecretOwner,
-    party: OAuthParty,
+    configuration: OAuthConfiguration,
     tokens: Pick<OAuthTokens, "accessToken" | "refreshToken">,
     signal: AbortSignal,
   ) => Promise<"done" | "not_offered">;

@@ -9,7 +9,7 @@ import {
 import {
   connectAccount,
   createTestOAuthClient,
-  findPartyOf,
+  discoverConfigurationOf,
   owner,
   perchUrl,
   redirectUriAt,
@@ -43,11 +43,11 @@ describe("a configured client", () => {
     const client = createTestOAuthClient({ secrets, publicUrl: securePerch });
     const registrations = storeRegistrations();
     const settings = { issuer: provider.issuer, client_id: clientId, client_secret: "{{secret.mail}}" };
-    const party = await findPartyOf(client, userTool(tool, settings), registrations);
-    expect(party.client).toEqual({ kind: "configured", clientId, clientSecret: "{{secret.mail}}" });
-    expect(party.authMethod).toBe("client_secret_basic");
-    expect(JSON.stringify(party)).not.toContain(clientSecret);
-    expect(await provider.verifyToken((await connectAccount(client, party, "ada")).accessToken)).toMatchObject({
+    const configuration = await discoverConfigurationOf(client, userTool(tool, settings), registrations);
+    expect(configuration.client).toEqual({ kind: "configured", clientId, clientSecret: "{{secret.mail}}" });
+    expect(configuration.authMethod).toBe("client_secret_basic");
+    expect(JSON.stringify(configuration)).not.toContain(clientSecret);
+    expect(await provider.verifyToken((await connectAccount(client, configuration, "ada")).accessToken)).toMatchObject({
       user: "ada",
       clientId,
       audience: tool,
@@ -60,9 +60,9 @@ describe("a configured client", () => {
     const provider = await startProvider();
     const client = createTestOAuthClient();
     const settings = { issuer: provider.issuer, client_id: accountClients.public.clientId };
-    const party = await findPartyOf(client, userTool(tool, settings));
-    expect(party).toMatchObject({ authMethod: "none" });
-    expect(await connectAccount(client, party, "ada")).toMatchObject({ refreshToken: expect.any(String) });
+    const configuration = await discoverConfigurationOf(client, userTool(tool, settings));
+    expect(configuration).toMatchObject({ authMethod: "none" });
+    expect(await connectAccount(client, configuration, "ada")).toMatchObject({ refreshToken: expect.any(String) });
   });
 
   test("presents its secret in the body where a server takes it only there", async () => {
@@ -72,7 +72,7 @@ describe("a configured client", () => {
     const { clientId, clientSecret } = accountClients.confidential;
     const client = createTestOAuthClient({ secrets: { mail: { value: clientSecret, origins: [provider.issuer] } } });
     const settings = { issuer: provider.issuer, client_id: clientId, client_secret: "{{secret.mail}}" };
-    expect((await findPartyOf(client, userTool(tool, settings))).authMethod).toBe("client_secret_post");
+    expect((await discoverConfigurationOf(client, userTool(tool, settings))).authMethod).toBe("client_secret_post");
   });
 });
 
@@ -88,10 +88,14 @@ describe("a client id metadata document", () => {
     });
     const client = createTestOAuthClient({ publicUrl: securePerch });
     const registrations = storeRegistrations();
-    const party = await findPartyOf(client, userTool(tool, { issuer: provider.issuer }), registrations);
+    const configuration = await discoverConfigurationOf(
+      client,
+      userTool(tool, { issuer: provider.issuer }),
+      registrations,
+    );
     const clientId = clientDocumentAddress(securePerch, at(provider));
-    expect(party).toMatchObject({ client: { kind: "document", clientId }, authMethod: "none" });
-    expect(await provider.verifyToken((await connectAccount(client, party, "ada")).accessToken)).toMatchObject({
+    expect(configuration).toMatchObject({ client: { kind: "document", clientId }, authMethod: "none" });
+    expect(await provider.verifyToken((await connectAccount(client, configuration, "ada")).accessToken)).toMatchObject({
       user: "ada",
       clientId,
     });
@@ -101,8 +105,11 @@ describe("a client id metadata document", () => {
 
   test("is not presented by an installation that servers cannot reach over https: it registers itself", async () => {
     const provider = await startProvider({ fetchDocument: async () => Response.error() });
-    const party = await findPartyOf(createTestOAuthClient(), userTool(tool, { issuer: provider.issuer }));
-    expect(party.client.kind).toBe("registered");
+    const configuration = await discoverConfigurationOf(
+      createTestOAuthClient(),
+      userTool(tool, { issuer: provider.issuer }),
+    );
+    expect(configuration.client.kind).toBe("registered");
   });
 });
 
@@ -113,10 +120,10 @@ describe("dynamic registration", () => {
     const client = createTestOAuthClient();
     const registrations = storeRegistrations();
     const mail = userTool(tool, { issuer: provider.issuer });
-    const party = await findPartyOf(client, mail, registrations);
-    expect(party.client).toMatchObject({ kind: "registered", authMethod: "none" });
-    expect(await connectAccount(client, party, "ada")).toMatchObject({ accessToken: expect.any(String) });
-    expect((await findPartyOf(client, mail, registrations)).client).toEqual(party.client);
+    const configuration = await discoverConfigurationOf(client, mail, registrations);
+    expect(configuration.client).toMatchObject({ kind: "registered", authMethod: "none" });
+    expect(await connectAccount(client, configuration, "ada")).toMatchObject({ accessToken: expect.any(String) });
+    expect((await discoverConfigurationOf(client, mail, registrations)).client).toEqual(configuration.client);
     expect(provider.requests.filter((request) => request === "POST /reg")).toHaveLength(1);
   });
 
@@ -125,8 +132,8 @@ describe("dynamic registration", () => {
     const client = createTestOAuthClient();
     const registrations = storeRegistrations();
     const mail = userTool(tool, { issuer: provider.issuer });
-    const parties = await Promise.all([1, 2, 3].map(() => findPartyOf(client, mail, registrations)));
-    expect(new Set(parties.map((party) => party.client.clientId)).size).toBe(1);
+    const configurations = await Promise.all([1, 2, 3].map(() => discoverConfigurationOf(client, mail, registrations)));
+    expect(new Set(configurations.map((configuration) => configuration.client.clientId)).size).toBe(1);
     expect(provider.requests.filter((request) => request === "POST /reg")).toHaveLength(1);
   });
 
@@ -136,12 +143,12 @@ describe("dynamic registration", () => {
     const { save, ...stored } = storeRegistrations();
     const found = [undefined, other];
     const registrations = { ...stored, find: async () => found.shift(), save: vi.fn(save) };
-    const party = await findPartyOf(
+    const configuration = await discoverConfigurationOf(
       createTestOAuthClient(),
       userTool(tool, { issuer: provider.issuer }),
       registrations,
     );
-    expect(party.client).toEqual(other);
+    expect(configuration.client).toEqual(other);
     expect(registrations.save).not.toHaveBeenCalled();
   });
 
@@ -151,21 +158,21 @@ describe("dynamic registration", () => {
     const client = createTestOAuthClient({ now: () => nowMs });
     const registrations = storeRegistrations();
     const mail = userTool(tool, { issuer: provider.issuer });
-    const first = await findPartyOf(client, mail, registrations);
+    const first = await discoverConfigurationOf(client, mail, registrations);
     nowMs += 24 * 60 * 60_000;
-    expect((await findPartyOf(client, mail, registrations)).client).not.toEqual(first.client);
+    expect((await discoverConfigurationOf(client, mail, registrations)).client).not.toEqual(first.client);
   });
 
   test("with a secret, where a server has no public clients", async () => {
     const methods = ["client_secret_post", "client_secret_basic"];
     const provider = await startProvider({ metadata: { token_endpoint_auth_methods_supported: methods } });
     const client = createTestOAuthClient();
-    const party = await findPartyOf(client, userTool(tool, { issuer: provider.issuer }));
-    expect(party).toMatchObject({
+    const configuration = await discoverConfigurationOf(client, userTool(tool, { issuer: provider.issuer }));
+    expect(configuration).toMatchObject({
       authMethod: "client_secret_basic",
       client: { kind: "registered", clientSecret: expect.any(String) },
     });
-    const { refreshToken } = await connectAccount(client, party, "ada");
+    const { refreshToken } = await connectAccount(client, configuration, "ada");
     expect(refreshToken).toEqual(expect.any(String));
   });
 
@@ -175,13 +182,13 @@ describe("dynamic registration", () => {
       "/register": answer,
     }));
     opened.push(server.close);
-    const party = findPartyOf(createTestOAuthClient(), userTool(tool, { issuer: server.url }));
-    return { server, party };
+    const configuration = discoverConfigurationOf(createTestOAuthClient(), userTool(tool, { issuer: server.url }));
+    return { server, configuration };
   };
 
   test("takes what servers answer beside the standard: 200, and no word about when a secret ends", async () => {
-    const { party } = await registerAt({ body: { client_id: "c-1", client_secret: "a-secret" } });
-    expect((await party).client).toMatchObject({
+    const { configuration } = await registerAt({ body: { client_id: "c-1", client_secret: "a-secret" } });
+    expect((await configuration).client).toMatchObject({
       clientId: "c-1",
       clientSecret: "a-secret",
       authMethod: "client_secret_basic",
@@ -206,28 +213,28 @@ describe("dynamic registration", () => {
     ["it leads elsewhere", { status: 307, headers: { location: "/elsewhere" } }],
     ["it wants a token for it", { status: 401, headers: { "www-authenticate": "Bearer" }, body: "" }],
   ])("fails with what to register by hand if %s", async (_, answer) => {
-    const { server, party } = await registerAt(answer);
-    await expect(party).rejects.toMatchObject({
+    const { server, configuration } = await registerAt(answer);
+    await expect(configuration).rejects.toMatchObject({
       kind: "misconfigured",
       message: expect.stringContaining(redirectUriAt(server.url)),
     });
-    await expect(party).rejects.not.toMatchObject({ message: expect.stringContaining("<b>") });
+    await expect(configuration).rejects.not.toMatchObject({ message: expect.stringContaining("<b>") });
   });
 
   test("is retried later if the server does not answer as it should", async () => {
     for (const answer of [{ status: 503 }, { body: "<html>", headers: { "content-type": "text/html" } }]) {
-      const { party } = await registerAt(answer);
-      await expect(party).rejects.toMatchObject({ kind: "unavailable" });
+      const { configuration } = await registerAt(answer);
+      await expect(configuration).rejects.toMatchObject({ kind: "unavailable" });
     }
   });
 });
 
 test("a server that knows Perch in no way: the failure says which redirect address to register", async () => {
   const provider = await startProvider({ dynamicRegistration: false });
-  await expect(findPartyOf(createTestOAuthClient(), userTool(tool, { issuer: provider.issuer }))).rejects.toMatchObject(
-    {
-      kind: "misconfigured",
-      message: expect.stringContaining(redirectUriAt(provider.issuer)),
-    },
-  );
+  await expect(
+    discoverConfigurationOf(createTestOAuthClient(), userTool(tool, { issuer: provider.issuer })),
+  ).rejects.toMatchObject({
+    kind: "misconfigured",
+    message: expect.stringContaining(redirectUriAt(provider.issuer)),
+  });
 });

@@ -21,17 +21,17 @@ async function readAnswer(response: Response): Promise<"done" | "not_offered"> {
 
 export const createRevoke =
   ({ limitedFetch, resolveCall }: Omit<TokenRequestDeps, "now">): OAuthClient["revoke"] =>
-  async (owner, party, { accessToken, refreshToken }, signal) => {
-    const { revocationEndpoint } = party;
+  async (owner, configuration, { accessToken, refreshToken }, signal) => {
+    const { revocationEndpoint } = configuration;
     if (revocationEndpoint === null) return "not_offered";
     // A server ends the whole consent with its refresh token (RFC 7009).
     const [token, hint] = refreshToken === null ? [accessToken, "access_token"] : [refreshToken, "refresh_token"];
     const request = async () => {
-      const auth = await authenticate(resolveCall, owner, party, revocationEndpoint);
-      return oauth.revocationRequest(toServer(party), toClient(party), auth, token, {
-        ...callOptions(limitedFetch, party, signal),
+      const auth = await authenticate(resolveCall, owner, configuration, revocationEndpoint);
+      return oauth.revocationRequest(toServer(configuration), toClient(configuration), auth, token, {
+        ...callOptions(limitedFetch, configuration, signal),
         additionalParameters: { token_type_hint: hint },
       });
     };
-    return ask(party, "revocation", request, readAnswer);
+    return ask(configuration, "revocation", request, readAnswer);
   };

@@ -1,11 +1,11 @@
 import * as oauth from "oauth4webapi";
-import type { OAuthParty } from "./oauth-client.ts";
+import type { OAuthConfiguration } from "./oauth-client.ts";
 import { OAuthFailure, protocolWord, subjectOf, toCallFailure, transientErrors } from "./oauth-failure.ts";
 
 /** What the token endpoint, or that for revocations, was asked for. */
 export type TokenPhase = "code" | "refresh" | "machine" | "revocation";
 
-const checkClient: Record<OAuthParty["client"]["kind"], string> = {
+const checkClient: Record<OAuthConfiguration["client"]["kind"], string> = {
   configured: " Compare `client_id` and `client_secret` in the tool's `connection` with the client there.",
   document:
     " It must be able to fetch its client id, which is an address of Perch: check that PERCH_PUBLIC_URL can be reached from there.",
@@ -28,7 +28,7 @@ const refusedErrors: readonly string[] = [
 ];
 
 /** A server that no longer knows the client it registered gives no tokens for it again: only a new consent has a new one. */
-const refusedClient = ({ issuer, client }: OAuthParty, reason: string): OAuthFailure =>
+const refusedClient = ({ issuer, client }: OAuthConfiguration, reason: string): OAuthFailure =>
   new OAuthFailure(
     client.kind === "registered" ? "refused" : "misconfigured",
     `${subjectOf(issuer)} does not accept Perch as a client (${reason}).${checkClient[client.kind]}`,
@@ -36,10 +36,14 @@ const refusedClient = ({ issuer, client }: OAuthParty, reason: string): OAuthFai
   );
 
 /** A consent ends only by a word that says so: an error that nobody knows may come from whatever stands before the server. */
-function fromErrorBody({ error, status }: oauth.ResponseBodyError, party: OAuthParty, phase: TokenPhase): OAuthFailure {
+function fromErrorBody(
+  { error, status }: oauth.ResponseBodyError,
+  configuration: OAuthConfiguration,
+  phase: TokenPhase,
+): OAuthFailure {
   const reason = `${status} ${protocolWord(error)}`;
-  const subject = subjectOf(party.issuer);
-  if (clientErrors.includes(error)) return refusedClient(party, reason);
+  const subject = subjectOf(configuration.issuer);
+  if (clientErrors.includes(error)) return refusedClient(configuration, reason);
   const isOfMachine = phase === "machine" || phase === "revocation";
   if ((isOfMachine && !transientErrors.includes(error)) || requestErrors.includes(error))
     return new OAuthFailure(
@@ -52,11 +56,15 @@ function fromErrorBody({ error, status }: oauth.ResponseBodyError, party: OAuthP
 }
 
 /** Of a request for tokens, or to revoke them. */
-export function toTokenFailure(error: unknown, party: OAuthParty, phase: TokenPhase): ReturnType<typeof toCallFailure> {
-  if (error instanceof oauth.ResponseBodyError) return fromErrorBody(error, party, phase);
-  if (error instanceof oauth.WWWAuthenticateChallengeError) return refusedClient(party, String(error.status));
+export function toTokenFailure(
+  error: unknown,
+  configuration: OAuthConfiguration,
+  phase: TokenPhase,
+): ReturnType<typeof toCallFailure> {
+  if (error instanceof oauth.ResponseBodyError) return fromErrorBody(error, configuration, phase);
+  if (error instanceof oauth.WWWAuthenticateChallengeError) return refusedClient(configuration, String(error.status));
   return toCallFailure(error, {
-    subject: subjectOf(party.issuer),
+    subject: subjectOf(configuration.issuer),
     advice: "Ask those who run it, or name another `issuer` in the tool's `connection`.",
   });
 }

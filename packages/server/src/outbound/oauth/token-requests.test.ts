@@ -11,7 +11,7 @@ import {
   connectAccount,
   consentTo,
   createTestOAuthClient,
-  findPartyOf,
+  discoverConfigurationOf,
   owner,
   perchUrl,
   soon,
@@ -19,14 +19,14 @@ import {
 } from "../../../test/support/oauth-testbed.ts";
 import { RefusedAddressError } from "../address-guard.ts";
 import { MissingSecretError, SecretHostError } from "../secrets/resolve-call.ts";
-import type { OAuthParty, OAuthTokens } from "./oauth-client.ts";
+import type { OAuthConfiguration, OAuthTokens } from "./oauth-client.ts";
 import type { OAuthFailureKind } from "./oauth-failure.ts";
 
 const tool = "http://127.0.0.1:8080/mcp";
 const client = createTestOAuthClient();
 const opened: AccountProvider[] = [];
 let provider: AccountProvider;
-let party: OAuthParty;
+let configuration: OAuthConfiguration;
 
 const startProvider = async (options: Partial<AccountProviderOptions> = {}): Promise<AccountProvider> => {
   const started = await startAccountProvider({ perch: [perchUrl], ...options });
@@ -34,11 +34,11 @@ const startProvider = async (options: Partial<AccountProviderOptions> = {}): Pro
   return started;
 };
 const partyAt = ({ issuer }: AccountProvider) =>
-  findPartyOf(client, userTool(tool, { issuer, client_id: accountClients.public.clientId }));
+  discoverConfigurationOf(client, userTool(tool, { issuer, client_id: accountClients.public.clientId }));
 
 beforeAll(async () => {
   provider = await startProvider();
-  party = await partyAt(provider);
+  configuration = await partyAt(provider);
 });
 afterAll(() => Promise.all(opened.map(({ stop }) => stop())));
 
@@ -47,7 +47,7 @@ const refreshTokenOf = ({ refreshToken }: OAuthTokens): string => {
   return refreshToken;
 };
 const granted = { refreshToken: "a-refresh-token", scopes: ["mail.read"] };
-const refresh = (tokens: OAuthTokens, from: OAuthParty = party) =>
+const refresh = (tokens: OAuthTokens, from: OAuthConfiguration = configuration) =>
   client.refresh(owner, from, { ...tokens, refreshToken: refreshTokenOf(tokens) }, soon());
 
 /** The token endpoint answers this once. */
@@ -64,7 +64,7 @@ const answered = (body: object | string, status = 200): TokenEndpointMode => ({ 
 
 describe("a refresh", () => {
   test("gives a new access token and the next refresh token, for the same user and tool", async () => {
-    const first = await connectAccount(client, party, "ada");
+    const first = await connectAccount(client, configuration, "ada");
     const second = await refresh(first);
     expect(second.refreshToken).not.toBe(first.refreshToken);
     expect(await provider.verifyToken(second.accessToken)).toMatchObject({ user: "ada", audience: tool });
@@ -81,13 +81,13 @@ describe("a refresh", () => {
   });
 
   test("with a refresh token that was used before is refused, and so is its successor: the server sees a theft", async () => {
-    const first = await connectAccount(client, party, "ada");
+    const first = await connectAccount(client, configuration, "ada");
     const second = await refresh(first);
     for (const tokens of [first, second]) await expect(refresh(tokens)).rejects.toMatchObject({ kind: "refused" });
   });
 
   test("is refused once the user has withdrawn the consent, in words without a token", async () => {
-    const tokens = await connectAccount(client, party, "eve");
+    const tokens = await connectAccount(client, configuration, "eve");
     provider.revokeGrants("eve");
     const failure = await refresh(tokens).catch((error: unknown) => error);
     expect(failure).toMatchObject({
@@ -125,19 +125,21 @@ describe("a refresh", () => {
     ["a refresh token that is none", "invalid", answered({ ...bearer, refresh_token: "é é é é é" })],
     ["no token", "invalid", answered({ token_type: "bearer" })],
   ])("answered with %s is %s", async (_, kind, mode) => {
-    const refused = whileTokenEndpoint(mode, () => client.refresh(owner, party, granted, soon()));
+    const refused = whileTokenEndpoint(mode, () => client.refresh(owner, configuration, granted, soon()));
     await expect(refused).rejects.toMatchObject({ kind });
     expect(provider.requests).not.toContain("POST /elsewhere");
   });
 
   test("goes to no address inside, whatever a server named as its token endpoint", async () => {
-    const inside = { ...party, tokenEndpoint: "https://10.1.2.3/token" };
+    const inside = { ...configuration, tokenEndpoint: "https://10.1.2.3/token" };
     await expect(client.refresh(owner, inside, granted, soon())).rejects.toBeInstanceOf(RefusedAddressError);
   });
 
   test("of a client that Perch registered itself and the server forgot needs a new consent", async () => {
     const registered = { kind: "registered", clientId: "gone", authMethod: "none", expiresAtMs: null } as const;
-    await expect(client.refresh(owner, { ...party, client: registered }, granted, soon())).rejects.toMatchObject({
+    await expect(
+      client.refresh(owner, { ...configuration, client: registered }, granted, soon()),
+    ).rejects.toMatchObject({
       kind: "refused",
     });
   });
@@ -145,7 +147,7 @@ describe("a refresh", () => {
   test("waits longer for an answer than metadata is waited for, and no longer than the caller does", async () => {
     const started = Date.now();
     const waited = (mode: TokenEndpointMode, signal: AbortSignal) =>
-      whileTokenEndpoint(mode, () => client.refresh(owner, party, granted, signal));
+      whileTokenEndpoint(mode, () => client.refresh(owner, configuration, granted, signal));
     await expect(waited("hang", AbortSignal.timeout(100))).rejects.toMatchObject({
       kind: "unavailable",
       message: expect.stringContaining("took too long"),
@@ -171,7 +173,7 @@ describe("a refresh", () => {
 
 describe("an answer with tokens", () => {
   const answer = (more: object) =>
-    whileTokenEndpoint(answered({ ...bearer, ...more }), () => client.refresh(owner, party, granted, soon()));
+    whileTokenEndpoint(answered({ ...bearer, ...more }), () => client.refresh(owner, configuration, granted, soon()));
 
   test("has a life that is believed within reason", async () => {
     const year = 365 * 24 * 60 * 60_000;
@@ -186,7 +188,7 @@ describe("an answer with tokens", () => {
     expect((await answer({ scope: "mail.read  mail.send" })).scopes).toEqual(["mail.read", "mail.send"]);
     // The user has allowed less than was asked for: a refresh does not give more.
     expect((await answer({})).scopes).toEqual(["mail.read"]);
-    const at = { ...party, scopes: ["mail.read", "mail.send"] };
+    const at = { ...configuration, scopes: ["mail.read", "mail.send"] };
     const { secrets, parameters } = await consentTo(client, at, "ada");
     const first = await whileTokenEndpoint(answered(bearer), () =>
       client.exchangeCode(owner, at, { parameters, secrets }, soon()),
@@ -202,26 +204,27 @@ describe("an answer with tokens", () => {
 describe("a secret of a client", () => {
   const settings = { client_id: accountClients.confidential.clientId, client_secret: "{{secret.mail}}" };
   const value = accountClients.confidential.clientSecret;
-  const partyWith = (of: typeof client) => findPartyOf(of, userTool(tool, { issuer: provider.issuer, ...settings }));
+  const configurationWith = (of: typeof client) =>
+    discoverConfigurationOf(of, userTool(tool, { issuer: provider.issuer, ...settings }));
 
   test("is sent to the origins that its hosts name, and to no other", async () => {
     const allowed = createTestOAuthClient({ secrets: { mail: { value, origins: [provider.issuer] } } });
-    const tokens = await connectAccount(allowed, await partyWith(allowed), "ada");
+    const tokens = await connectAccount(allowed, await configurationWith(allowed), "ada");
     expect(tokens.refreshToken).not.toBeNull();
     const elsewhere = createTestOAuthClient({ secrets: { mail: { value, origins: ["https://api.example"] } } });
     const before = provider.requests.length;
-    const at = await partyWith(elsewhere);
+    const at = await configurationWith(elsewhere);
     await expect(elsewhere.refresh(owner, at, granted, soon())).rejects.toBeInstanceOf(SecretHostError);
     await expect(elsewhere.revoke(owner, at, tokens, soon())).rejects.toBeInstanceOf(SecretHostError);
     expect(provider.requests.slice(before).filter((request) => request.startsWith("POST"))).toEqual([]);
   });
 
   test("that does not exist, or is wrong, is told", async () => {
-    await expect(client.refresh(owner, await partyWith(client), granted, soon())).rejects.toBeInstanceOf(
+    await expect(client.refresh(owner, await configurationWith(client), granted, soon())).rejects.toBeInstanceOf(
       MissingSecretError,
     );
     const wrong = createTestOAuthClient({ secrets: { mail: { value: "wrong-secret", origins: [provider.issuer] } } });
-    await expect(wrong.refresh(owner, await partyWith(wrong), granted, soon())).rejects.toMatchObject({
+    await expect(wrong.refresh(owner, await configurationWith(wrong), granted, soon())).rejects.toMatchObject({
       kind: "misconfigured",
       message: expect.stringContaining("Compare `client_id` and `client_secret`"),
     });
@@ -251,7 +254,7 @@ describe("client credentials", () => {
   test("give a token of the agent's own account, for this tool alone, without a public address", async () => {
     verifies("connections.agent-account");
     const of = machine();
-    const at = await findPartyOf(of, agentTool());
+    const at = await discoverConfigurationOf(of, agentTool());
     expect(at).toMatchObject({ authorizationEndpoint: null, client: { kind: "configured", clientId } });
     const tokens = await of.clientCredentials(owner, at, soon());
     expect(tokens).toMatchObject({ refreshToken: null, scopes: ["mail.read"] });
@@ -260,7 +263,9 @@ describe("client credentials", () => {
 
   test("that are wrong are misconfigured", async () => {
     const of = machine("another-secret");
-    await expect(of.clientCredentials(owner, await findPartyOf(of, agentTool()), soon())).rejects.toMatchObject({
+    await expect(
+      of.clientCredentials(owner, await discoverConfigurationOf(of, agentTool()), soon()),
+    ).rejects.toMatchObject({
       kind: "misconfigured",
     });
   });
@@ -268,12 +273,12 @@ describe("client credentials", () => {
 
 describe("a revocation", () => {
   test("ends the whole consent at the server, and is done again without harm", async () => {
-    const first = await connectAccount(client, party, "dan");
+    const first = await connectAccount(client, configuration, "dan");
     const tokens = await refresh(first);
-    expect(await client.revoke(owner, party, tokens, soon())).toBe("done");
+    expect(await client.revoke(owner, configuration, tokens, soon())).toBe("done");
     expect(provider.hasGrant("dan")).toBe(false);
     expect(await provider.verifyToken(tokens.accessToken)).toBeUndefined();
-    expect(await client.revoke(owner, party, tokens, soon())).toBe("done");
+    expect(await client.revoke(owner, configuration, tokens, soon())).toBe("done");
   });
 
   test("is not offered by some servers", async () => {

@@ -5,7 +5,7 @@ import type { ResolveCall } from "../secrets/resolve-call.ts";
 import { toClient, toServer, validateCallback } from "./authorization-request.ts";
 import { authenticate } from "./client-auth.ts";
 import type { LimitedFetch } from "./limited-fetch.ts";
-import type { OAuthClient, OAuthParty } from "./oauth-client.ts";
+import type { OAuthClient, OAuthConfiguration } from "./oauth-client.ts";
 import { answeredStatus, subjectOf } from "./oauth-failure.ts";
 import { isInsecure } from "./secure-address.ts";
 import { type TokenPhase, toTokenFailure } from "./token-failure.ts";
@@ -22,7 +22,7 @@ const limitMs = 10_000;
 
 export const callOptions = (
   limitedFetch: LimitedFetch,
-  { issuer }: OAuthParty,
+  { issuer }: OAuthConfiguration,
   signal: AbortSignal | (() => AbortSignal),
 ) => ({
   [oauth.customFetch]: async (url: string, request: Parameters<LimitedFetch>[1]) =>
@@ -33,22 +33,22 @@ export const callOptions = (
 
 /** With the failures of a phase. A status that promises a better answer later is told from what the protocol says. */
 export async function ask<T>(
-  party: OAuthParty,
+  configuration: OAuthConfiguration,
   phase: TokenPhase,
   request: () => Promise<Response>,
   read: (response: Response) => Promise<T>,
 ): Promise<T> {
   try {
     const response = await request();
-    if (isTransientStatus(response.status)) throw answeredStatus(response.status, subjectOf(party.issuer));
+    if (isTransientStatus(response.status)) throw answeredStatus(response.status, subjectOf(configuration.issuer));
     return await read(response);
   } catch (error) {
-    throw toTokenFailure(error, party, phase);
+    throw toTokenFailure(error, configuration, phase);
   }
 }
 
 /** Goes with every request for tokens, so that none is for more than the tool. */
-const resourceParameter = ({ resourceIndicator }: OAuthParty): Record<string, string> =>
+const resourceParameter = ({ resourceIndicator }: OAuthConfiguration): Record<string, string> =>
   resourceIndicator === null ? {} : { resource: resourceIndicator };
 
 export function createTokenRequests({
@@ -56,61 +56,67 @@ export function createTokenRequests({
   resolveCall,
   now,
 }: TokenRequestDeps): Pick<OAuthClient, "exchangeCode" | "refresh" | "clientCredentials"> {
-  const present = (owner: SecretOwner, party: OAuthParty) =>
-    authenticate(resolveCall, owner, party, party.tokenEndpoint);
-  const optionsOf = (party: OAuthParty, signal: AbortSignal | (() => AbortSignal)) => ({
-    ...callOptions(limitedFetch, party, signal),
-    additionalParameters: resourceParameter(party),
+  const present = (owner: SecretOwner, configuration: OAuthConfiguration) =>
+    authenticate(resolveCall, owner, configuration, configuration.tokenEndpoint);
+  const optionsOf = (configuration: OAuthConfiguration, signal: AbortSignal | (() => AbortSignal)) => ({
+    ...callOptions(limitedFetch, configuration, signal),
+    additionalParameters: resourceParameter(configuration),
   });
 
   return {
-    exchangeCode: (owner, party, { parameters, secrets: { state, codeVerifier } }, signal) => {
-      const [server, client] = [toServer(party), toClient(party)];
+    exchangeCode: (owner, configuration, { parameters, secrets: { state, codeVerifier } }, signal) => {
+      const [server, client] = [toServer(configuration), toClient(configuration)];
       const request = async () => {
-        const callback = validateCallback(party, parameters, state);
-        const auth = await present(owner, party);
-        const options = optionsOf(party, signal);
+        const callback = validateCallback(configuration, parameters, state);
+        const auth = await present(owner, configuration);
+        const options = optionsOf(configuration, signal);
         return oauth.authorizationCodeGrantRequest(
           server,
           client,
           auth,
           callback,
-          party.redirectUri,
+          configuration.redirectUri,
           codeVerifier,
           options,
         );
       };
-      return ask(party, "code", request, async (response) => {
+      return ask(configuration, "code", request, async (response) => {
         const answer = await oauth.processAuthorizationCodeResponse(server, client, response);
-        return toTokens(party, answer, { nowMs: now() });
+        return toTokens(configuration, answer, { nowMs: now() });
       });
     },
 
-    refresh: (owner, party, previous, signal) => {
-      const [server, client] = [toServer(party), toClient(party)];
+    refresh: (owner, configuration, previous, signal) => {
+      const [server, client] = [toServer(configuration), toClient(configuration)];
       const request = async () => {
-        const auth = await present(owner, party);
-        return oauth.refreshTokenGrantRequest(server, client, auth, previous.refreshToken, optionsOf(party, signal));
+        const auth = await present(owner, configuration);
+        return oauth.refreshTokenGrantRequest(
+          server,
+          client,
+          auth,
+          previous.refreshToken,
+          optionsOf(configuration, signal),
+        );
       };
-      return ask(party, "refresh", request, async (response) => {
+      return ask(configuration, "refresh", request, async (response) => {
         const answer = await oauth.processRefreshTokenResponse(server, client, response);
-        return toTokens(party, answer, { previous, nowMs: now() });
+        return toTokens(configuration, answer, { previous, nowMs: now() });
       });
     },
 
-    clientCredentials: (owner, party, signal) => {
-      const [server, client] = [toServer(party), toClient(party)];
-      const scope = party.scopes.join(" ");
+    clientCredentials: (owner, configuration, signal) => {
+      const [server, client] = [toServer(configuration), toClient(configuration)];
+      const scope = configuration.scopes.join(" ");
       const request = async () => {
-        const auth = await present(owner, party);
-        const parameters = { ...(scope !== "" && { scope }), ...resourceParameter(party) };
-        const options = callOptions(limitedFetch, party, signal);
+        const auth = await present(owner, configuration);
+        const parameters = { ...(scope !== "" && { scope }), ...resourceParameter(configuration) };
+        const options = callOptions(limitedFetch, configuration, signal);
         return oauth.clientCredentialsGrantRequest(server, client, auth, parameters, options);
       };
-      return ask(party, "machine", request, async (response) => {
+      return ask(configuration, "machine", request, async (response) => {
         const answer = await oauth.processClientCredentialsResponse(server, client, response);
         // RFC 6749, 4.4.3: there should be no refresh token, because the credentials are enough.
-        return { ...toTokens(party, answer, { nowMs: now() }), refreshToken: null };
+        return { ...toTokens(configuration, answer, { nowMs: now() }), refreshToken: null };
       });
     },
   };

@@ -1,6 +1,6 @@
 import { maxScopes, scopePattern } from "@perch/contract";
 import type { TokenEndpointResponse } from "oauth4webapi";
-import type { GrantedTokens, OAuthParty, OAuthTokens } from "./oauth-client.ts";
+import type { GrantedTokens, OAuthConfiguration, OAuthTokens } from "./oauth-client.ts";
 import { OAuthFailure, subjectOf } from "./oauth-failure.ts";
 
 type Body = Record<string, unknown>;
@@ -36,7 +36,7 @@ const tokenPattern = /^[\x21-\x7e]{8,8192}$/;
 const maxLifeSeconds = 365 * 24 * 60 * 60;
 
 export function toTokens(
-  party: OAuthParty,
+  configuration: OAuthConfiguration,
   answer: TokenEndpointResponse,
   { previous, nowMs }: { readonly previous?: GrantedTokens; readonly nowMs: number },
 ): OAuthTokens {
@@ -45,7 +45,7 @@ export function toTokens(
   if (token_type !== "bearer" || !given.every((token) => tokenPattern.test(token)))
     throw new OAuthFailure(
       "invalid",
-      `${subjectOf(party.issuer)} gives tokens that cannot be sent as a bearer token. Ask those who run it.`,
+      `${subjectOf(configuration.issuer)} gives tokens that cannot be sent as a bearer token. Ask those who run it.`,
     );
   return {
     accessToken: access_token,
@@ -53,7 +53,7 @@ export function toTokens(
     expiresAtMs: expires_in === undefined ? null : nowMs + Math.min(expires_in, maxLifeSeconds) * 1000,
     scopes:
       scope === undefined
-        ? (previous?.scopes ?? party.scopes)
+        ? (previous?.scopes ?? configuration.scopes)
         : scope
             .split(" ")
             .filter((text) => scopePattern.test(text))

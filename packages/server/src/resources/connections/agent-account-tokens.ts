@@ -5,7 +5,7 @@ import type { FindToken, ToolToken } from "../../outbound/tools/find-token.ts";
 import { minBetweenRejectionsMs, refreshBeforeEndMs } from "./token-rules.ts";
 
 interface AgentTokenDeps {
-  readonly oauth: Pick<OAuthClient, "findParty" | "clientCredentials">;
+  readonly oauth: Pick<OAuthClient, "discoverConfiguration" | "clientCredentials">;
   readonly now: () => number;
 }
 
@@ -41,8 +41,8 @@ export function createFindAgentToken({ oauth, now }: AgentTokenDeps): FindToken 
   const fetchToken = async (owner: Parameters<FindToken>[0], tool: OAuthTool, key: string): Promise<ToolToken> => {
     const signal = AbortSignal.timeout(fetchTimeoutMs);
     // The client is in the definition, so that none is ever registered.
-    const party = await oauth.findParty(owner, tool, { registrations: noRegistrations, signal });
-    const { accessToken, expiresAtMs } = await oauth.clientCredentials(owner, party, signal);
+    const configuration = await oauth.discoverConfiguration(owner, tool, { registrations: noRegistrations, signal });
+    const { accessToken, expiresAtMs } = await oauth.clientCredentials(owner, configuration, signal);
     fetched += 1;
     const token = { value: accessToken, generation: fetched };
     const fetchedAtMs = now();

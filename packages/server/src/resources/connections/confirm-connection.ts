@@ -23,9 +23,9 @@ import {
 import { explainFailure } from "./explain-failure.ts";
 import { deleteConfirmedLink, deleteLink, findLinkForUpdate, type LinkRow, updateLinkStatus } from "./link-queries.ts";
 import { deleteRegistration } from "./registrations.ts";
+import type { RevokeAtProvider } from "./revoke-at-provider.ts";
 import { type ConsentFlow, digestStep, openFlow } from "./seal-flow.ts";
 import { isOfSameClient, sealGrant } from "./seal-grant.ts";
-import type { TellProvider } from "./tell-provider.ts";
 import { type ConnectionRow, toConnection } from "./to-connection.ts";
 
 type ConfirmBody = InputOf<Operations["POST /v1/agents/{agent_id}/connections/{connection_id}/confirm"]>["body"];
@@ -36,7 +36,7 @@ export interface ConfirmDeps {
   readonly agentChecks: Pick<Share, "hold">;
   readonly connectionGrants: Sealer;
   readonly connectionDigest: Digest;
-  readonly tellProvider: TellProvider;
+  readonly revokeAtProvider: RevokeAtProvider;
   readonly telemetry: Pick<ConnectionMetrics, "connectionConsented">;
   readonly nowMs: () => number;
 }
@@ -123,9 +123,9 @@ async function storeGrant(
   const row = await updateConnection(trx, before, "confirm", {
     status: "active",
     reason: null,
-    issuer: flow.party.issuer,
+    issuer: flow.configuration.issuer,
     scopes: [...tokens.scopes],
-    sealed_grant: sealGrant(deps.connectionGrants, { party: flow.party, tokens }, identity),
+    sealed_grant: sealGrant(deps.connectionGrants, { configuration: flow.configuration, tokens }, identity),
     confirmed_digest: link.secret_digest,
     generation: before.generation + 1,
     access_expires_at: endIn(tokens.expiresAtMs === null ? null : tokens.expiresAtMs - deps.nowMs()),
@@ -135,16 +135,16 @@ async function storeGrant(
 
 /** Exchanges the provider's code for tokens, once the application has said that its own user came back. */
 export function createConfirmation(deps: ConfirmDeps) {
-  const { db, oauth, agentChecks, connectionGrants, connectionDigest, tellProvider, telemetry } = deps;
+  const { db, oauth, agentChecks, connectionGrants, connectionDigest, revokeAtProvider, telemetry } = deps;
 
   const exchange = async ({ organisationId, agentId }: ConnectionRef, flow: ConsentFlow): Promise<OAuthTokens> => {
-    const { party, secrets, callback } = flow;
+    const { configuration, secrets, callback } = flow;
     if (!secrets || callback === undefined) throw new Error("a link came back without its secrets");
     const answer = { parameters: new URLSearchParams(callback), secrets };
     const signal = AbortSignal.timeout(exchangeTimeoutMs);
     const owner = { organisationId, agentId };
     return agentChecks.hold(organisationId, () =>
-      actFor(organisationId, () => oauth.exchangeCode(owner, party, answer, signal)),
+      actFor(organisationId, () => oauth.exchangeCode(owner, configuration, answer, signal)),
     );
   };
 
@@ -155,18 +155,18 @@ export function createConfirmation(deps: ConfirmDeps) {
     await db.inOrganisation(ref.organisationId, async (trx) => {
       if (!isOver) return updateLinkStatus(trx, link, "returned");
       await deleteConfirmedLink(trx, link);
-      if (error instanceof OAuthFailure && error.isAboutClient) await deleteRegistration(trx, ref, flow.party);
+      if (error instanceof OAuthFailure && error.isAboutClient) await deleteRegistration(trx, ref, flow.configuration);
     });
     throw explainFailure(error, advice);
   };
 
   const revokeUnusedTokens = (
     { organisationId, agentId }: ConnectionRef,
-    { party }: ConsentFlow,
+    { configuration }: ConsentFlow,
     tokens: OAuthTokens,
   ): void =>
     void actFor(organisationId, () =>
-      oauth.revoke({ organisationId, agentId }, party, tokens, AbortSignal.timeout(exchangeTimeoutMs)),
+      oauth.revoke({ organisationId, agentId }, configuration, tokens, AbortSignal.timeout(exchangeTimeoutMs)),
     ).catch(() => undefined);
 
   /**
@@ -178,15 +178,17 @@ export function createConfirmation(deps: ConfirmDeps) {
       const row = await findConnection(trx, ref);
       await deleteConfirmedLink(trx, link);
       if (row?.status !== "active") return false;
-      return row.confirmed_digest?.equals(link.secret_digest) || isOfSameClient(connectionGrants, row, flow.party);
+      return (
+        row.confirmed_digest?.equals(link.secret_digest) || isOfSameClient(connectionGrants, row, flow.configuration)
+      );
     });
     if (!isUsed) revokeUnusedTokens(ref, flow, tokens);
   };
 
   /** What it replaced is of no use any more. Of the same client, it may be one with the new: revoking could end both. */
-  const revokeReplaced = ({ before }: Stored, { party }: ConsentFlow): void => {
-    if (before.sealed_grant !== null && !isOfSameClient(connectionGrants, before, party))
-      void tellProvider(before, exchangeTimeoutMs);
+  const revokeReplaced = ({ before }: Stored, { configuration }: ConsentFlow): void => {
+    if (before.sealed_grant !== null && !isOfSameClient(connectionGrants, before, configuration))
+      void revokeAtProvider(before, exchangeTimeoutMs);
   };
 
   const finish = async ({ change }: RequestContext, ref: ConnectionRef, claimed: Claimed) => {

@@ -32,7 +32,7 @@ test("an MCP server names its provider itself, and the provider reads who Perch 
   expect(connected).toMatchObject({ status: "active", issuer: provider.issuer, sent_to: server.url });
   const { grant } = await readConnection(perch(), organisation, connected.id);
   const document = `${publicUrl}/oauth/clients/${organisation.id}/http:${new URL(provider.issuer).host}`;
-  expect(grant?.party).toMatchObject({
+  expect(grant?.configuration).toMatchObject({
     client: { kind: "document", clientId: document },
     resourceIndicator: server.url,
   });

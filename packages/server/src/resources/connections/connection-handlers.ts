@@ -21,7 +21,7 @@ import { toConnection } from "./to-connection.ts";
 interface ConnectionDeps extends CreateDeps, ConfirmDeps, RevokeDeps {
   readonly db: Database;
   readonly agents: AgentDirectory;
-  readonly oauth: Pick<OAuthClient, "findParty" | "exchangeCode" | "revoke">;
+  readonly oauth: Pick<OAuthClient, "discoverConfiguration" | "exchangeCode" | "revoke">;
 }
 
 const toAgentKey = ({ organisation_id, id }: AgentRow) => ({ organisationId: organisation_id, agentId: id });

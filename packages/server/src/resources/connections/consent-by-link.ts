@@ -7,7 +7,7 @@ import {
   newOneTimeSecret,
 } from "../../auth/connection-token.ts";
 import type { Database, OrganisationTransaction } from "../../db/database.ts";
-import type { OAuthClient, OAuthParty } from "../../outbound/oauth/oauth-client.ts";
+import type { OAuthClient, OAuthConfiguration } from "../../outbound/oauth/oauth-client.ts";
 import { OAuthFailure } from "../../outbound/oauth/oauth-failure.ts";
 import { toPublicId } from "../../platform/ids.ts";
 import type { Logger } from "../../platform/logger.ts";
@@ -75,7 +75,8 @@ interface ConsentDeps {
   readonly logger: Logger;
 }
 
-const hostOf = ({ authorizationEndpoint, issuer }: OAuthParty): string => new URL(authorizationEndpoint ?? issuer).host;
+const hostOf = ({ authorizationEndpoint, issuer }: OAuthConfiguration): string =>
+  new URL(authorizationEndpoint ?? issuer).host;
 
 /** Undefined unless the agent exists and lets this browser in. */
 async function findConsenting(
@@ -121,7 +122,7 @@ export function createConsentByLink(deps: ConsentDeps): ConsentByLink {
     const flow = flowOf(link, consent);
     const state = states.create(consent);
     const secrets = oauth.newConsentSecrets(state);
-    const url = await oauth.authorizationUrl(flow.party, secrets);
+    const url = await oauth.authorizationUrl(flow.configuration, secrets);
     const browserSecret = newOneTimeSecret();
     await updateLink(trx, consent, {
       status: "opened",
@@ -141,7 +142,7 @@ export function createConsentByLink(deps: ConsentDeps): ConsentByLink {
     if (!link || !isDigestOf(link.secret_digest, "state", state) || browserSecret === undefined) return undefined;
     if (!isDigestOf(link.browser_digest, "browser", browserSecret)) return undefined;
     const flow = flowOf(link, consent);
-    return flow.party.redirectUri === callback.address ? { link, flow } : undefined;
+    return flow.configuration.redirectUri === callback.address ? { link, flow } : undefined;
   };
 
   const endWithError = async (
@@ -185,7 +186,7 @@ export function createConsentByLink(deps: ConsentDeps): ConsentByLink {
     if (!opened) return undefined;
     const { connectionId } = consent;
     try {
-      oauth.checkCallback(opened.flow.party, callback.parameters, state);
+      oauth.checkCallback(opened.flow.configuration, callback.parameters, state);
     } catch (error) {
       if (!(error instanceof OAuthFailure)) throw error;
       return { connectionId, url: await endWithError(trx, consent, opened.link, error) };
@@ -201,9 +202,9 @@ export function createConsentByLink(deps: ConsentDeps): ConsentByLink {
         const consenting = await findConsenting(trx, consent, isAdmittedTo);
         const link = consenting && (await findLink(trx, consent, "created"));
         if (!link || !isDigestOf(link.secret_digest, "link", token)) return undefined;
-        const { party, target } = flowOf(link, consent);
+        const { configuration, target } = flowOf(link, consent);
         const returnHost = new URL(link.return_url).host;
-        return { ...consenting, providerHost: hostOf(party), usedAtHost: new URL(target).host, returnHost };
+        return { ...consenting, providerHost: hostOf(configuration), usedAtHost: new URL(target).host, returnHost };
       });
     },
     open: async (token, isAdmittedTo) => {

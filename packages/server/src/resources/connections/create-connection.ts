@@ -1,7 +1,7 @@
 import type { InputOf, Operations } from "@perch/contract";
 import { type ConnectionTokens, consentMinutes } from "../../auth/connection-token.ts";
 import type { OrganisationTransaction } from "../../db/database.ts";
-import type { OAuthClient, OAuthParty, Registrations } from "../../outbound/oauth/oauth-client.ts";
+import type { OAuthClient, OAuthConfiguration, Registrations } from "../../outbound/oauth/oauth-client.ts";
 import { noPublicUrl } from "../../outbound/oauth/redirect-address.ts";
 import type { FindSecrets } from "../../outbound/secrets/find-secrets.ts";
 import { actFor } from "../../platform/acting-organisation.ts";
@@ -29,8 +29,8 @@ import { consentPaths } from "./consent-paths.ts";
 import { explainFailure } from "./explain-failure.ts";
 import { findServedTools } from "./find-served-tools.ts";
 import { replaceLink } from "./link-queries.ts";
+import type { RevokeAtProvider } from "./revoke-at-provider.ts";
 import { digestStep, sealFlow } from "./seal-flow.ts";
-import type { TellProvider } from "./tell-provider.ts";
 import { type ConnectionRow, toConnection } from "./to-connection.ts";
 
 type CreateBody = InputOf<Operations["POST /v1/agents/{agent_id}/connections"]>["body"];
@@ -38,7 +38,7 @@ type CreateBody = InputOf<Operations["POST /v1/agents/{agent_id}/connections"]>[
 export interface CreateDeps {
   readonly serving: Pick<ServingDirectory, "find" | "draftByDefault">;
   readonly quotas: Pick<Quotas, "requireRoom">;
-  readonly oauth: Pick<OAuthClient, "findParty">;
+  readonly oauth: Pick<OAuthClient, "discoverConfiguration">;
   readonly findSecrets: FindSecrets;
   readonly registrationsOf: (agent: AgentKey) => Registrations;
   /** How many requests of one organisation may wait for providers at once. */
@@ -46,7 +46,7 @@ export interface CreateDeps {
   readonly connectionTokens: Pick<ConnectionTokens, "links">;
   readonly connectionGrants: Sealer;
   readonly connectionDigest: Digest;
-  readonly tellProvider: TellProvider;
+  readonly revokeAtProvider: RevokeAtProvider;
   readonly publicUrl: string | undefined;
 }
 
@@ -75,15 +75,15 @@ const reopen = (trx: OrganisationTransaction, row: ConnectionRow): Promise<Conne
 export function createConnectionCreation(deps: CreateDeps) {
   const { serving, quotas, oauth, registrationsOf, agentChecks, connectionTokens, connectionGrants } = deps;
 
-  const findParty = async (agent: AgentKey, tool: UserTool): Promise<OAuthParty> => {
+  const discoverConfiguration = async (agent: AgentKey, tool: UserTool): Promise<OAuthConfiguration> => {
     const options = { registrations: registrationsOf(agent), signal: AbortSignal.timeout(findTimeoutMs) };
     try {
-      const party = await agentChecks.hold(agent.organisationId, () =>
-        actFor(agent.organisationId, () => oauth.findParty(agent, tool, options)),
+      const configuration = await agentChecks.hold(agent.organisationId, () =>
+        actFor(agent.organisationId, () => oauth.discoverConfiguration(agent, tool, options)),
       );
-      const refusal = await findClientSecretRefusal(deps.findSecrets, agent, tool, party.tokenEndpoint);
+      const refusal = await findClientSecretRefusal(deps.findSecrets, agent, tool, configuration.tokenEndpoint);
       if (refusal) throw refusal;
-      return party;
+      return configuration;
     } catch (error) {
       throw explainFailure(error, advice);
     }
@@ -102,22 +102,22 @@ export function createConnectionCreation(deps: CreateDeps) {
     const { tools, where } = await findServedTools(serving, agent, context, body.environment);
     const tool = chooseUserTool(tools, body.tool, where);
     const returnUrl = chooseReturnUrl(tool, body.return_url);
-    const party = await findParty(key, tool);
+    const configuration = await discoverConfiguration(key, tool);
     const target = tokenTarget(tool);
-    let untold: ConnectionRow | undefined;
+    let unrevoked: ConnectionRow | undefined;
     const answer = await context.change(async (trx) => {
       // Locked, so that it is not deleted meanwhile.
       const ref = toPublicId("agent", agent.id);
       if (!(await findAgentForUpdate(trx, context.scope, ref))) throw notFound("agent", ref);
       const owner = { ...key, userId: body.user_id, tool: tool.name, sentTo: target };
       const { row, before } = await upsert(trx, context, owner);
-      if (before?.revoked_at_provider === "pending") untold = before;
+      if (before?.revoked_at_provider === "pending") unrevoked = before;
       const consent = { organisationId: key.organisationId, connectionId: row.id };
       const token = connectionTokens.links.create(consent);
       const expiresAt = await replaceLink(trx, consent, {
         secretDigest: digestStep(deps.connectionDigest, "link", token),
         returnUrl,
-        sealedFlow: sealFlow(connectionGrants, { party, target }, consent),
+        sealedFlow: sealFlow(connectionGrants, { configuration, target }, consent),
         createdBy: context.caller.keyId,
         minutes: consentMinutes,
       });
@@ -130,7 +130,7 @@ export function createConnectionCreation(deps: CreateDeps) {
       );
     });
     // Reopening has cleared the grant, so housekeeping could no longer revoke it.
-    if (untold) void deps.tellProvider(untold, findTimeoutMs);
+    if (unrevoked) void deps.revokeAtProvider(unrevoked, findTimeoutMs);
     return answer;
   };
 }

@@ -11,6 +11,7 @@ export function explainFailure(error: unknown, next: { readonly retry?: string; 
   if (error.kind === "unavailable")
     return new ApiError("unavailable", `${error.message} ${next.retry ?? "Try again shortly."}`, {
       retryAfterSeconds,
+      isOutside: true,
       cause: error,
     });
   return new ApiError("conflict", `${error.message} ${next.otherwise}`, { cause: error });

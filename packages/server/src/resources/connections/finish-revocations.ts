@@ -9,12 +9,12 @@ import {
   type RevocationKey,
   updateRevokedAtProvider,
 } from "./revocation-queries.ts";
-import { createTellMany, type TellResult } from "./tell-many-providers.ts";
-import type { TellProvider } from "./tell-provider.ts";
+import type { RevokeAtProvider } from "./revoke-at-provider.ts";
+import { createRevokeMany, type RevocationOutcome } from "./revoke-many.ts";
 
 interface FinishDeps {
   readonly db: Database;
-  readonly tellProvider: TellProvider;
+  readonly revokeAtProvider: RevokeAtProvider;
   readonly nowMs: () => number;
   readonly onDeleted: (connections: number) => void;
 }
@@ -27,7 +27,8 @@ const maxTurnMs = 3000;
 const pageRows = 500;
 const maxAgents = 1000;
 
-const isEnded = (result: TellResult): result is "done" | "not_offered" => result === "done" || result === "not_offered";
+const isEnded = (result: RevocationOutcome): result is "done" | "not_offered" =>
+  result === "done" || result === "not_offered";
 
 interface Turn {
   readonly agent: DeletedAgent;
@@ -35,9 +36,9 @@ interface Turn {
 }
 
 /** Steps of housekeeping, each for some seconds at most: what it leaves, the next one does. Neither reads connections in use. */
-export function createFinishRevocations({ db, tellProvider, nowMs, onDeleted }: FinishDeps) {
+export function createFinishRevocations({ db, revokeAtProvider, nowMs, onDeleted }: FinishDeps) {
   const isOverdue = (since: Date): boolean => nowMs() - since.getTime() >= maxAgeMs;
-  const beginPass = () => createTellMany({ tellProvider, nowMs, untilMs: nowMs() + maxStepMs });
+  const beginPass = () => createRevokeMany({ revokeAtProvider, nowMs, untilMs: nowMs() + maxStepMs });
   type Pass = ReturnType<typeof beginPass>;
 
   const finish = async (pass: Pass, key: RevocationKey): Promise<void> => {
@@ -45,7 +46,7 @@ export function createFinishRevocations({ db, tellProvider, nowMs, onDeleted }: 
     if (pass.isSkipped(key.organisationId) && !mustEnd) return;
     const row = await db.inOrganisation(key.organisationId, (trx) => findConnectionToRevoke(trx, key));
     if (!row) return;
-    const result = await pass.tell(row);
+    const result = await pass.revoke(row);
     if (!isEnded(result) && !mustEnd) return;
     const outcome = isEnded(result) ? result : "failed";
     await db.inOrganisation(key.organisationId, (trx) => updateRevokedAtProvider(trx, row, outcome));
@@ -62,7 +63,7 @@ export function createFinishRevocations({ db, tellProvider, nowMs, onDeleted }: 
     const ended: string[] = [];
     await pass.each(rows, async (row) => {
       if (!mustEnd && nowMs() >= until) isCut = true;
-      else if (mustEnd || isEnded(await pass.tell(row))) ended.push(row.id);
+      else if (mustEnd || isEnded(await pass.revoke(row))) ended.push(row.id);
     });
     onDeleted(await db.inOrganisation(organisationId, (trx) => deleteConnections(trx, organisationId, ended)));
     if (ended.length === 0 || (rows.length < pageRows && !isCut)) return undefined;

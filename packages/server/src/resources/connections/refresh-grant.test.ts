@@ -179,14 +179,14 @@ describe("refreshing the tokens of an account", () => {
       resume = resolve;
     });
     let hasTokens = false;
-    const stopped = createWorker(perch(), () => async (_, party) => {
+    const stopped = createWorker(perch(), () => async (_, configuration) => {
       hasTokens = true;
       await resumed;
       return {
         accessToken: "late-access-token",
         refreshToken: "late-refresh-token",
         expiresAtMs: null,
-        scopes: party.scopes,
+        scopes: configuration.scopes,
       };
     });
     const late = find(stopped);

@@ -90,8 +90,8 @@ export function createRefreshGrant(deps: RefreshGrantDeps): RefreshGrant {
 
   /** The provider may have replaced the refresh token: what is not stored now is lost, and with it the consent. */
   const store = async (read: ReadGrant, tokens: OAuthTokens): Promise<StoredAs> => {
-    const { party } = read.grant;
-    const sealedGrant = sealGrant(connectionGrants, { party, tokens }, read.identity);
+    const { configuration } = read.grant;
+    const sealedGrant = sealGrant(connectionGrants, { configuration, tokens }, read.identity);
     const key = keyOf(read);
     for (let tries = 0; ; tries++) {
       const expiresInMs = tokens.expiresAtMs === null ? null : tokens.expiresAtMs - now();
@@ -116,7 +116,7 @@ export function createRefreshGrant(deps: RefreshGrantDeps): RefreshGrant {
     if (isRefused && (await markNeedsReauth(deps, key, { reason: error.message, claimedUntil })))
       return telemetry.connectionRefreshed("refused");
     telemetry.connectionRefreshed("failed");
-    const { issuer } = read.grant.party;
+    const { issuer } = read.grant.configuration;
     logger[isWarned(issuer) ? "warn" : "debug"](
       { err: error, issuer, organisationId: key.organisationId },
       "connection not refreshed, will retry",
@@ -131,12 +131,15 @@ export function createRefreshGrant(deps: RefreshGrantDeps): RefreshGrant {
    * Erased or connected again meanwhile: nobody will use these tokens. At some providers, revoking them ends all tokens of the same user
    * and client, so those that replaced them at the same provider matter more. What is not revoked expires.
    */
-  const revokeUnused = async ({ identity, row, grant: { party } }: ReadGrant, tokens: OAuthTokens): Promise<void> => {
+  const revokeUnused = async (
+    { identity, row, grant: { configuration } }: ReadGrant,
+    tokens: OAuthTokens,
+  ): Promise<void> => {
     try {
       const { organisationId } = identity;
       const found = await db.onBehalfOf(organisationId, (one) => queries.findUsableConnection(one, identity));
-      if (found?.status === "active" && found.issuer === party.issuer) return;
-      await oauth.revoke(identity, party, tokens, AbortSignal.timeout(refreshTimeoutMs));
+      if (found?.status === "active" && found.issuer === configuration.issuer) return;
+      await oauth.revoke(identity, configuration, tokens, AbortSignal.timeout(refreshTimeoutMs));
     } catch (error) {
       logger.debug({ err: error, connectionId: row.id }, "unused tokens not revoked");
     }
@@ -151,7 +154,7 @@ export function createRefreshGrant(deps: RefreshGrantDeps): RefreshGrant {
     let tokens: OAuthTokens;
     try {
       const previous = { refreshToken, scopes: grant.tokens.scopes };
-      tokens = await oauth.refresh(identity, grant.party, previous, startSending);
+      tokens = await oauth.refresh(identity, grant.configuration, previous, startSending);
     } catch (error) {
       return fail(read, claim.until, error);
     }

@@ -51,8 +51,8 @@ describe("registrations of an agent", () => {
   test("can be forgotten", async () => {
     const { core, agent, registrations } = await createAgentRegistrations();
     await registrations.save(issuer, redirect, registration("gone"));
-    const party = { issuer, redirectUri: redirect };
-    await core.db.inOrganisation(agent.organisationId, (trx) => deleteRegistration(trx, agent, party));
+    const configuration = { issuer, redirectUri: redirect };
+    await core.db.inOrganisation(agent.organisationId, (trx) => deleteRegistration(trx, agent, configuration));
     expect(await registrations.find(issuer, redirect)).toBeUndefined();
   });
 

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Database, OrganisationTransaction } from "../../db/database.ts";
-import type { OAuthParty, OAuthRegistration, Registrations } from "../../outbound/oauth/oauth-client.ts";
+import type { OAuthConfiguration, OAuthRegistration, Registrations } from "../../outbound/oauth/oauth-client.ts";
 import type { AgentKey } from "../../platform/agent-key.ts";
 import type { Sealer } from "../../platform/secrets.ts";
 
@@ -49,7 +49,7 @@ async function deleteOldest(trx: OrganisationTransaction, { organisationId, agen
 export async function deleteRegistration(
   trx: OrganisationTransaction,
   { organisationId, agentId }: AgentKey,
-  { issuer, redirectUri }: Pick<OAuthParty, "issuer" | "redirectUri">,
+  { issuer, redirectUri }: Pick<OAuthConfiguration, "issuer" | "redirectUri">,
 ): Promise<void> {
   await trx
     .deleteFrom("oauth_clients")

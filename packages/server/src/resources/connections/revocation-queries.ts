@@ -3,7 +3,7 @@ import { type Kysely, sql } from "kysely";
 import type { OrganisationTransaction } from "../../db/database.ts";
 import type { DB } from "../../db/generated-rows.ts";
 import type { AgentKey } from "../../platform/agent-key.ts";
-import type { GrantedConnection } from "./tell-provider.ts";
+import type { GrantedConnection } from "./revoke-at-provider.ts";
 
 const grantColumns = [
   ...(["organisation_id", "id", "agent_id", "user_id", "tool"] as const),

@@ -7,22 +7,22 @@ import { Uncached, Unchanged } from "../../platform/unchanged.ts";
 import type { RequestContext } from "../handlers.ts";
 import { type ConnectionRef, findConnection, findConnectionForUpdate, updateConnection } from "./connection-queries.ts";
 import { deleteLink } from "./link-queries.ts";
-import type { TellProvider } from "./tell-provider.ts";
+import type { RevokeAtProvider } from "./revoke-at-provider.ts";
 import { type ConnectionRow, toConnection } from "./to-connection.ts";
 
 export interface RevokeDeps {
   readonly db: Database;
-  readonly tellProvider: TellProvider;
+  readonly revokeAtProvider: RevokeAtProvider;
 }
 
 /** The request waits for it. Housekeeping asks again. */
-const tellTimeoutMs = 3000;
+const revokeTimeoutMs = 3000;
 
 /**
  * The provider is asked first, so that the answer says what came of it. No run uses the account from the moment of the commit. While
  * nobody knows whether the provider has revoked the tokens, they are kept for that alone.
  */
-export function createRevocation({ db, tellProvider }: RevokeDeps) {
+export function createRevocation({ db, revokeAtProvider }: RevokeDeps) {
   const findFor = async (trx: OrganisationTransaction, ref: ConnectionRef, find: typeof findConnection) => {
     const row = await find(trx, ref);
     if (!row) throw notFound("connection", toPublicId("connection", ref.id));
@@ -30,21 +30,21 @@ export function createRevocation({ db, tellProvider }: RevokeDeps) {
   };
 
   /** Of the tokens of this generation. */
-  const tell = async (row: ConnectionRow): Promise<RevocationResult | null> => {
+  const askProvider = async (row: ConnectionRow): Promise<RevocationResult | null> => {
     if (row.status === "revoked" || row.sealed_grant === null) return null;
-    const result = await tellProvider(row, tellTimeoutMs);
+    const result = await revokeAtProvider(row, revokeTimeoutMs);
     return result === "failed" ? "pending" : result;
   };
 
   return async ({ change }: RequestContext, ref: ConnectionRef) => {
     const asked = await db.inOrganisation(ref.organisationId, (trx) => findFor(trx, ref, findConnection));
-    const told = await tell(asked);
+    const answer = await askProvider(asked);
     return change(async (trx) => {
       const row = await findFor(trx, ref, findConnectionForUpdate);
       if (row.status === "revoked") return new Unchanged(single(toConnection(row)));
       await deleteLink(trx, { organisationId: ref.organisationId, connectionId: ref.id });
       // Tokens that were replaced meanwhile are not those that the provider was asked about.
-      const result = row.generation === asked.generation ? told : "pending";
+      const result = row.generation === asked.generation ? answer : "pending";
       const isKept = result === "pending" && row.sealed_grant !== null;
       const revoked = await updateConnection(trx, row, "revoke", {
         status: "revoked",

@@ -1,10 +1,10 @@
 import type { ConsentRef } from "../../auth/connection-token.ts";
-import type { ConsentSecrets, OAuthParty } from "../../outbound/oauth/oauth-client.ts";
+import type { ConsentSecrets, OAuthConfiguration } from "../../outbound/oauth/oauth-client.ts";
 import type { Digest, Sealer } from "../../platform/secrets.ts";
 
 /** What is kept of a consent under way. */
 export interface ConsentFlow {
-  readonly party: OAuthParty;
+  readonly configuration: OAuthConfiguration;
   /** What the tokens will be sent to (`tokenTarget`), as the definition had it when the link was made. */
   readonly target: string;
   /** Once the browser is at the provider. */

@@ -1,4 +1,4 @@
-import type { OAuthParty, OAuthTokens } from "../../outbound/oauth/oauth-client.ts";
+import type { OAuthConfiguration, OAuthTokens } from "../../outbound/oauth/oauth-client.ts";
 import type { Sealer } from "../../platform/secrets.ts";
 import type { ConnectionRow } from "./to-connection.ts";
 
@@ -19,7 +19,7 @@ type GrantedRow = Pick<
 
 /** What a consent gave, and whom to ask for more of it. */
 export interface Grant {
-  readonly party: OAuthParty;
+  readonly configuration: OAuthConfiguration;
   readonly tokens: OAuthTokens;
 }
 
@@ -35,12 +35,12 @@ export const openGrant = (sealer: Sealer, sealed: Buffer, identity: ConnectionId
   JSON.parse(sealer.open(sealed, associatedDataFor(identity))) as Grant;
 
 /** Whether the tokens of a row came from this server for this client. False for what does not open. */
-export function isOfSameClient(sealer: Sealer, row: GrantedRow, { issuer, client }: OAuthParty): boolean {
+export function isOfSameClient(sealer: Sealer, row: GrantedRow, { issuer, client }: OAuthConfiguration): boolean {
   if (row.sealed_grant === null || row.issuer !== issuer) return false;
   const { organisation_id: organisationId, agent_id: agentId, user_id: userId, tool, sent_to: sentTo } = row;
   try {
-    const { party } = openGrant(sealer, row.sealed_grant, { organisationId, agentId, userId, tool, sentTo });
-    return party.client.clientId === client.clientId;
+    const { configuration } = openGrant(sealer, row.sealed_grant, { organisationId, agentId, userId, tool, sentTo });
+    return configuration.client.clientId === client.clientId;
   } catch {
     return false;
   }

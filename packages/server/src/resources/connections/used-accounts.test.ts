@@ -51,7 +51,7 @@ async function createOrganisationWithAgent(name = "bot") {
 }
 
 const storeConnection = (organisation: Organisation, given: StoredConnection = {}) =>
-  insertConnection(perch(), organisation, { tool: bookTool(), party: { issuer: provider.issuer }, ...given });
+  insertConnection(perch(), organisation, { tool: bookTool(), configuration: { issuer: provider.issuer }, ...given });
 
 const signal = () => AbortSignal.timeout(10_000);
 const refusalOf = async (found: Promise<unknown>): Promise<NotConnectedError> => {

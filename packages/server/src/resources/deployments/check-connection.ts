@@ -14,7 +14,7 @@ import type { FindToken } from "../../outbound/tools/find-token.ts";
 import type { AgentKey } from "../../platform/agent-key.ts";
 
 export interface CheckConnectionDeps {
-  readonly oauth: Pick<OAuthClient, "findParty">;
+  readonly oauth: Pick<OAuthClient, "discoverConfiguration">;
   readonly findSecrets: FindSecrets;
   readonly findToken: FindToken;
   /** Where browsers reach this installation. */
@@ -57,8 +57,8 @@ export function createCheckConnection({
       return [];
     }
     if (publicUrl === undefined) return [{ kind: "tool" as const, field, message: noPublicUrl }];
-    const party = await oauth.findParty(agent, tool, { registrations: noRegistrations, signal });
-    const refusal = await findClientSecretRefusal(findSecrets, agent, tool, party.tokenEndpoint);
+    const configuration = await oauth.discoverConfiguration(agent, tool, { registrations: noRegistrations, signal });
+    const refusal = await findClientSecretRefusal(findSecrets, agent, tool, configuration.tokenEndpoint);
     return refusal ? [{ kind: "secret" as const, field: `${field}.client_secret`, message: refusal.message }] : [];
   };
 

@@ -102,7 +102,7 @@ const deleteBeyondQuota = (trx: OrganisationTransaction, { organisation }: Calle
 /** One change per organisation at a time in a process: more would only wait for the row lock, with a connection each. */
 const maxWaiting = 200;
 
-/** Somebody waits for the answer. */
+/** The request waits for it. */
 const checkTimeoutMs = 5000;
 
 export const deploymentHandlers = (deps: DeploymentDeps) => {

@@ -8,7 +8,7 @@ import type { Digest, Sealer } from "../../platform/secrets.ts";
 import type { RunStreams } from "../../streams/run-streams.ts";
 import type { ContinueRuns } from "../approvals/continue-runs.ts";
 import { deleteConnections, listConnectionsOfUser } from "../connections/revocation-queries.ts";
-import type { TellProvider } from "../connections/tell-provider.ts";
+import type { RevokeAtProvider } from "../connections/revoke-at-provider.ts";
 import type { RunClear } from "../memory/run-clear.ts";
 import { type ErasureRow, findErasure, findErasureForUpdate, updateProgress } from "./erasure-queries.ts";
 import {
@@ -34,7 +34,7 @@ interface EraseDeps {
   readonly streams: Pick<RunStreams, "delete">;
   readonly runClear: RunClear;
   readonly continueRuns: Pick<ContinueRuns, "start">;
-  readonly tellProvider: TellProvider;
+  readonly revokeAtProvider: RevokeAtProvider;
   readonly sealer: Sealer;
   readonly userDigest: Digest;
   readonly logger: Logger;
@@ -124,7 +124,7 @@ interface StepResult {
 
 /** A durable step that erases for a few seconds. It may be repeated at any point: progress commits with the work it stands for. */
 export function createEraseStep(deps: EraseDeps): (erasure: ErasureKey) => Promise<StepResult> {
-  const { db, engineRuns, streams, runClear, tellProvider, sealer, userDigest, logger, now, pauseMs } = deps;
+  const { db, engineRuns, streams, runClear, revokeAtProvider, sealer, userDigest, logger, now, pauseMs } = deps;
   const findOpenRuns = createFindOpenRuns(deps);
 
   /** Does the work in one transaction with its progress, unless another process has gone on in between. */
@@ -195,7 +195,7 @@ export function createEraseStep(deps: EraseDeps): (erasure: ErasureKey) => Promi
     const connections = await db.inOrganisation(organisationId, (trx) =>
       listConnectionsOfUser(trx, user, connectionsTogether),
     );
-    await Promise.all(connections.map((connection) => tellProvider(connection, providerMs)));
+    await Promise.all(connections.map((connection) => revokeAtProvider(connection, providerMs)));
     const ids = connections.map(({ id }) => id);
     const stage = "connections";
     await commit(row, async (trx) => [

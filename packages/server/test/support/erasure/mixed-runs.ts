@@ -98,7 +98,7 @@ const acts: readonly Act[] = [
     ),
   async (perch, organisation, { id: userId }, n) => {
     const tool = { type: "http", name: `mailbox-${n}`, url: "https://mail.example" } as const;
-    return insertLostConnection(perch, organisation, { userId, tool, party: { revocationEndpoint: null } });
+    return insertLostConnection(perch, organisation, { userId, tool, configuration: { revocationEndpoint: null } });
   },
 ];
 export const kindsOfActs = acts.length;

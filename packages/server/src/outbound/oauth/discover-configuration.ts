@@ -2,13 +2,13 @@ import type { AuthorizationServer } from "oauth4webapi";
 import type { DiscoveryCache } from "./cached-discovery.ts";
 import { createFindClient } from "./find-client.ts";
 import type { LimitedFetch } from "./limited-fetch.ts";
-import { type OAuthClient, type OAuthParty, type OAuthTool, offlineAccess } from "./oauth-client.ts";
+import { type OAuthClient, type OAuthConfiguration, type OAuthTool, offlineAccess } from "./oauth-client.ts";
 import { OAuthFailure, subjectOf, waitForServer } from "./oauth-failure.ts";
 import { type FindProtectedResource, type ProtectedResource, staticAddress } from "./protected-resource.ts";
 import { isPlainIssuer, noPublicUrl, redirectAddress } from "./redirect-address.ts";
 import { parseLinkedAddress, parseSecureAddress } from "./secure-address.ts";
 
-interface FindPartyDeps {
+interface DiscoverConfigurationDeps {
   readonly limitedFetch: LimitedFetch;
   readonly servers: DiscoveryCache<AuthorizationServer>;
   readonly findProtectedResource: FindProtectedResource;
@@ -63,7 +63,7 @@ function toScopes(
     : scopes;
 }
 
-export function createFindParty(deps: FindPartyDeps): OAuthClient["findParty"] {
+export function createDiscoverConfiguration(deps: DiscoverConfigurationDeps): OAuthClient["discoverConfiguration"] {
   const { servers, findProtectedResource, publicUrl } = deps;
   const findClient = createFindClient(deps);
 
@@ -105,6 +105,6 @@ export function createFindParty(deps: FindPartyDeps): OAuthClient["findParty"] {
       redirectUri,
       resourceIndicator: toResourceIndicator(tool, found),
       scopes: toScopes(tool, found, server),
-    } satisfies OAuthParty;
+    } satisfies OAuthConfiguration;
   };
 }

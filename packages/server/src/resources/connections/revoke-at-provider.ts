@@ -12,29 +12,34 @@ export type GrantedConnection = Pick<
   "organisation_id" | "id" | "agent_id" | "user_id" | "tool" | "sent_to" | "issuer" | "sealed_grant" | "generation"
 >;
 
-interface TellDeps {
+interface RevokeDeps {
   readonly oauth: Pick<OAuthClient, "revoke">;
   readonly connectionGrants: Sealer;
   readonly logger: Logger;
 }
 
 /** What the provider said. `failed`: nothing that counts, so it may be asked again. Never throws. */
-export type TellProvider = (row: GrantedConnection, timeoutMs: number) => Promise<Exclude<RevocationResult, "pending">>;
+export type RevokeAtProvider = (
+  row: GrantedConnection,
+  timeoutMs: number,
+) => Promise<Exclude<RevocationResult, "pending">>;
 
 /** Asks the provider to revoke the tokens of a connection that was given up. It changes nothing in the database. */
-export const createTellProvider =
-  ({ oauth, connectionGrants, logger }: TellDeps): TellProvider =>
+export const createRevokeAtProvider =
+  ({ oauth, connectionGrants, logger }: RevokeDeps): RevokeAtProvider =>
   async (row, timeoutMs) => {
     const { organisation_id: organisationId, agent_id: agentId, sealed_grant } = row;
     if (sealed_grant === null) return "not_offered";
     try {
       const identity = { organisationId, agentId, userId: row.user_id, tool: row.tool, sentTo: row.sent_to };
-      const { party, tokens } = openGrant(connectionGrants, sealed_grant, identity);
+      const { configuration, tokens } = openGrant(connectionGrants, sealed_grant, identity);
       const signal = AbortSignal.timeout(timeoutMs);
-      return await actFor(organisationId, () => oauth.revoke({ organisationId, agentId }, party, tokens, signal));
+      return await actFor(organisationId, () =>
+        oauth.revoke({ organisationId, agentId }, configuration, tokens, signal),
+      );
     } catch (error) {
       const connectionId = toPublicId("connection", row.id);
-      logger.warn({ err: error, organisationId, connectionId }, "provider not told of a revoked connection");
+      logger.warn({ err: error, organisationId, connectionId }, "provider did not revoke a connection");
       return "failed";
     }
   };

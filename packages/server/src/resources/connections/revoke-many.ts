@@ -1,11 +1,11 @@
 import type { RevocationResult } from "@perch/contract";
-import type { GrantedConnection, TellProvider } from "./tell-provider.ts";
+import type { GrantedConnection, RevokeAtProvider } from "./revoke-at-provider.ts";
 
 /** `skipped`: it was not asked, because it or others of its organisation did not answer before, or because time is up. */
-export type TellResult = Exclude<RevocationResult, "pending"> | "skipped";
+export type RevocationOutcome = Exclude<RevocationResult, "pending"> | "skipped";
 
-interface TellOptions {
-  readonly tellProvider: TellProvider;
+interface RevokeManyOptions {
+  readonly revokeAtProvider: RevokeAtProvider;
   readonly nowMs: () => number;
   /** No provider is asked after this time. */
   readonly untilMs: number;
@@ -19,7 +19,7 @@ const maxFailuresOfOrganisation = 5;
  * Asks providers for one pass of housekeeping. Those that do not answer cost the pass some seconds and not all of its time: the others
  * still have their turn.
  */
-export function createTellMany({ tellProvider, nowMs, untilMs }: TellOptions) {
+export function createRevokeMany({ revokeAtProvider, nowMs, untilMs }: RevokeManyOptions) {
   const silentIssuers = new Set<string>();
   const failures = new Map<string, number>();
   const keyOf = ({ organisation_id, issuer }: GrantedConnection) => `${organisation_id} ${issuer}`;
@@ -27,11 +27,11 @@ export function createTellMany({ tellProvider, nowMs, untilMs }: TellOptions) {
   const isSkipped = (organisationId: string): boolean =>
     nowMs() >= untilMs || (failures.get(organisationId) ?? 0) >= maxFailuresOfOrganisation;
 
-  const tell = async (row: GrantedConnection): Promise<TellResult> => {
+  const revoke = async (row: GrantedConnection): Promise<RevocationOutcome> => {
     const { organisation_id: organisationId } = row;
     if (row.sealed_grant === null) return "not_offered";
     if (isSkipped(organisationId) || silentIssuers.has(keyOf(row))) return "skipped";
-    const result = await tellProvider(row, timeoutMs);
+    const result = await revokeAtProvider(row, timeoutMs);
     if (result === "failed") {
       silentIssuers.add(keyOf(row));
       failures.set(organisationId, (failures.get(organisationId) ?? 0) + 1);
@@ -48,5 +48,5 @@ export function createTellMany({ tellProvider, nowMs, untilMs }: TellOptions) {
     await Promise.all(Array.from({ length: atOnce }, takeTurns));
   };
 
-  return { isSkipped, tell, each };
+  return { isSkipped, revoke, each };
 }
