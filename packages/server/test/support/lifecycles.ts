@@ -118,7 +118,7 @@ export const lifecycles: readonly Lifecycle[] = [
     transitions: connectionTransitions,
     newRow: ({ agentId }) => ({
       ...{ agent_id: agentId, user_id: "ada", tool: `mail-${randomUUID()}`, sealed_grant: Buffer.alloc(1) },
-      ...{ resource: "https://mail.example", issuer: "https://login.example" },
+      ...{ sent_to: "https://mail.example", issuer: "https://login.example" },
     }),
     columnsIn: (status) => ({ revoked_at: status === "revoked" ? at : null }),
   },

@@ -24,7 +24,7 @@ describe("GET /v1/agents/{agent_id}/connections/{connection_id}", () => {
       tool: "book",
       status: "needs_reauth",
       reason: "The provider refused it.",
-      resource: "https://tools.example",
+      sent_to: "https://tools.example",
       issuer: "https://login.example",
       connected_at: expect.any(String),
       revoked_at: null,
