@@ -74,7 +74,7 @@ const late = "Its provider has not given a new access token in time.";
 const toAbortError = ({ reason }: AbortSignal): unknown =>
   reason instanceof Error && reason.name === "TimeoutError" ? new TransientToolError(late, { cause: reason }) : reason;
 
-/** The tokens of users are read for every call: a revoked connection counts no more from the next call, on every worker. */
+/** The tokens of users are read for every call: a revoked connection is not used by the next call, on any worker. */
 export function createFindToken(deps: FindTokenDeps): FindToken {
   const { db, connectionGrants, refreshGrant, findAgentToken, logger } = deps;
 
