@@ -40,6 +40,7 @@ describe("GET /v1/me", () => {
         providers: { used: 0, limit: 20 },
         secrets: { used: 0, limit: 500 },
         waiting_runs: { used: 0, limit: 100_000 },
+        connections: { used: 0, limit: 100_000 },
         memory_bytes: { used: 0, limit: 20_000_000_000 },
         record_bytes: { used: 0, limit: 100_000_000_000 },
       },
@@ -76,6 +77,7 @@ describe("GET /v1/me", () => {
       providers: { used: 1, limit: 5 },
       secrets: { used: 2, limit: 20 },
       waiting_runs: { used: 0, limit: 1000 },
+      connections: { used: 0, limit: 1000 },
       memory_bytes: { used: 0, limit: 200_000_000 },
       record_bytes: { used: 0, limit: 1_000_000_000 },
     });
