@@ -34,7 +34,7 @@ const hasReason = ({ answer }: Run): boolean =>
   /(was not called|could not use).*(token|authorization server|provider)/is.test(answer);
 /** It got its token when the outage was over, and had no time left to use it. */
 const wasTooLate = ({ answer, answeredAtMs }: Run, upMs: number): boolean =>
-  answeredAtMs > upMs && answer.includes("took longer than");
+  answeredAtMs > upMs && /took (longer than|too long)/.test(answer);
 
 /** The token endpoint is down while runs go on, of a user whose token has ended and of another. */
 export async function outage(scene: Scene, seconds: number): Promise<Result> {
@@ -69,6 +69,7 @@ export async function outage(scene: Scene, seconds: number): Promise<Result> {
       outage_runs: done.length,
       outage_runs_that_waited: waited.length,
       outage_failed_with_reason: failed.filter(hasReason).length,
+      outage_token_too_late: failed.filter((run) => !hasReason(run) && wasTooLate(run, upMs)).length,
       outage_stale_tokens_sent: staleUses,
       outage_runs_of_other_user: others.length,
       outage_recovery_seconds: Math.round(recoverySeconds * 10) / 10,
