@@ -1,20 +1,12 @@
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { serverMetadata } from "../../packages/server/test/support/scripted-server.ts";
 
 const metadataPath = "/.well-known/oauth-authorization-server";
 
-const metadataOf = (issuer: string) => ({
-  issuer,
-  authorization_endpoint: `${issuer}/authorize`,
-  token_endpoint: `${issuer}/token`,
-  revocation_endpoint: `${issuer}/revoke`,
-  response_types_supported: ["code"],
-  grant_types_supported: ["authorization_code", "refresh_token"],
-  code_challenge_methods_supported: ["S256"],
-  token_endpoint_auth_methods_supported: ["none"],
-  authorization_response_iss_parameter_supported: true,
-});
+/** Perch is no client that it registers: the definition names one. */
+const metadataOf = (issuer: string) => serverMetadata(issuer, { registration_endpoint: undefined });
 
 const tokens = {
   access_token: "example-access-token",

@@ -188,9 +188,9 @@ describe("the page of a link", () => {
     while (!next().startsWith(`${publicUrl}/oauth/callback/`))
       answer = await one.request.get(next(), { maxRedirects: 0 });
     const callback = next();
-    const stranger = await other.newPage();
-    expect((await stranger.goto(callback))?.status()).toBe(404);
-    expect((await stranger.goto(link))?.status()).toBe(404);
+    const otherBrowser = await other.newPage();
+    expect((await otherBrowser.goto(callback))?.status()).toBe(404);
+    expect((await otherBrowser.goto(link))?.status()).toBe(404);
     await page.goto(callback);
     expect(page.url()).toContain(`${application.returnUrl}?`);
     await Promise.all([one.close(), other.close()]);

@@ -1,10 +1,9 @@
-import { Writable } from "node:stream";
-import { pino } from "pino";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startRestate } from "../../../../scripts/testbed/restate-process.ts";
 import { serviceUrl } from "../../../../scripts/testbed/scratch-database.ts";
 import { verifies } from "../../../../spec/verifies.ts";
 import { type AccountProvider, accountClients, startAccountProvider } from "../support/account-provider.ts";
+import { collectLogs } from "../support/collected-logs.ts";
 import { accountConfig, perchUrl } from "../support/connected-accounts.ts";
 import { confirm, connectedTool, walkConsent } from "../support/consents.ts";
 import { ok } from "../support/contract-client.ts";
@@ -38,16 +37,7 @@ const mcp = await startMcpServer({
 });
 const receiver = await startWebhookReceiver();
 const collector = await startSpanCollector();
-let logged = "";
-const logger = pino(
-  { level: "trace" },
-  new Writable({
-    write: (chunk, _, done) => {
-      logged += String(chunk);
-      done();
-    },
-  }),
-);
+const { logger, logged } = collectLogs();
 const engine = await startRestate();
 const perch = await startPerch(
   {
@@ -217,7 +207,7 @@ test("tokens, codes, states and client secrets are nowhere but at the provider a
   const places: Record<string, string> = {
     answers: answers.join("\n"),
     contexts,
-    logged,
+    logged: logged(),
     spans: collector.text(),
     deliveries: JSON.stringify(receiver.received),
     metrics: (await perch.server.core.telemetry.read()).text,

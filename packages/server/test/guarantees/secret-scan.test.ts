@@ -1,9 +1,8 @@
-import { Writable } from "node:stream";
-import { pino } from "pino";
 import { afterAll, expect, test } from "vitest";
 import { startRestate } from "../../../../scripts/testbed/restate-process.ts";
 import { serviceUrl } from "../../../../scripts/testbed/scratch-database.ts";
 import { verifies } from "../../../../spec/verifies.ts";
+import { collectLogs } from "../support/collected-logs.ts";
 import { ok } from "../support/contract-client.ts";
 import {
   echoModes,
@@ -44,16 +43,7 @@ const servers = await Promise.all([
 ]);
 const [tool, mcp, remote, provider, receiver] = servers;
 
-let logged = "";
-const logger = pino(
-  { level: "trace" },
-  new Writable({
-    write: (chunk, _, done) => {
-      logged += String(chunk);
-      done();
-    },
-  }),
-);
+const { logger, logged } = collectLogs();
 const collector = await startSpanCollector();
 const engine = await startRestate();
 const perch = await startPerch(
@@ -202,7 +192,7 @@ test("secrets reach every kind of receiver, and are nowhere in what comes back",
     answers: answers.join("\n"),
     contexts,
     arguments: given.join("\n"),
-    logged,
+    logged: logged(),
     spans: collector.text(),
     engine: await readEngineDuringRun(organisation, "wait"),
     rows: await readDatabaseRows(perch.database.adminUrl),
@@ -221,6 +211,6 @@ test("secrets reach every kind of receiver, and are nowhere in what comes back",
   expect(findIn(await readEngineDuringRun(organisation, `wait ${message}`))).toEqual(["header_key"]);
   expect(findIn(await readDatabaseRows(perch.database.adminUrl))).toEqual(["header_key"]);
   logger.trace({ message }, "planted");
-  expect(findIn(logged)).toEqual(["header_key"]);
+  expect(findIn(logged())).toEqual(["header_key"]);
   expect(places.logged?.length).toBeGreaterThan(1000);
 });

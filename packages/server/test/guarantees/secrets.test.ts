@@ -1,9 +1,8 @@
-import { Writable } from "node:stream";
-import { pino } from "pino";
 import { afterAll, expect, test } from "vitest";
 import { startRestate } from "../../../../scripts/testbed/restate-process.ts";
 import { serviceUrl } from "../../../../scripts/testbed/scratch-database.ts";
 import { verifies } from "../../../../spec/verifies.ts";
+import { collectLogs } from "../support/collected-logs.ts";
 import { ok } from "../support/contract-client.ts";
 import { createModelProvider, providerSecret } from "../support/create-model-provider.ts";
 import { startPerch } from "../support/harness.ts";
@@ -20,16 +19,7 @@ const server = await startOpenAiServer((call) => {
   return { text: "done" };
 });
 
-let logged = "";
-const logger = pino(
-  { level: "trace" },
-  new Writable({
-    write: (chunk, _, done) => {
-      logged += String(chunk);
-      done();
-    },
-  }),
-);
+const { logger, logged } = collectLogs();
 const engine = await startRestate();
 const perch = await startPerch(
   {
@@ -81,8 +71,8 @@ test("a provider's key is in no response, log line, journal entry or row, whatev
   expect(containsEncoded(kept, "acme/small")).toBe(true);
   expect(containsSecret(kept)).toBe(false);
   expect(answers.filter(containsSecret)).toEqual([]);
-  expect(logged.length).toBeGreaterThan(1000);
-  expect(containsSecret(logged)).toBe(false);
+  expect(logged().length).toBeGreaterThan(1000);
+  expect(containsSecret(logged())).toBe(false);
   const rows = await readDatabaseRows(perch.database.adminUrl);
   expect(rows).toContain("acme");
   expect(containsSecret(rows)).toBe(false);

@@ -1,29 +1,19 @@
 import { generateKeyPairSync, type KeyObject, randomBytes } from "node:crypto";
-import { Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
-import { pino } from "pino";
 import { afterAll, expect, test } from "vitest";
 import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
 import { verifies } from "../../../../spec/verifies.ts";
 import { createSigningKeys, rotateSigningKey } from "../../src/db/signing-keys.ts";
 import { createLogger } from "../../src/platform/logger.ts";
 import { createKeyPair } from "../../src/platform/signing-key.ts";
+import { collectLogs } from "../support/collected-logs.ts";
 import { expectError } from "../support/contract-client.ts";
 import { startPerch } from "../support/harness.ts";
 import { openTestDatabase } from "../support/open-database.ts";
 import { sendRawRequest } from "../support/raw-request.ts";
 
 const path = "/.well-known/http-message-signatures-directory";
-let logged = "";
-const logger = pino(
-  { level: "trace" },
-  new Writable({
-    write: (chunk, _, done) => {
-      logged += String(chunk);
-      done();
-    },
-  }),
-);
+const { logger, logged } = collectLogs();
 const perch = await startPerch({ publicUrl: "https://perch.example" }, { logger });
 afterAll(() => perch.stop());
 const { core } = perch.server;
@@ -72,7 +62,7 @@ test("a key that somebody wrote into the database is neither listed nor used, an
   expect(await listed()).toEqual(before);
   expect(core.signingKeys.current().keyId).toBe(before[0]);
   expect(await startRing()).toEqual(before);
-  expect(logged).toContain(planted);
+  expect(logged()).toContain(planted);
   await admin("delete from signing_keys where key_id = $1", [planted]);
   await admin("update signing_keys set retires_at = null");
 });
@@ -145,8 +135,8 @@ test("the private key is in no answer, no log at trace level and no row", async 
   );
   // The scan sees what is there: the key's id is public.
   for (const text of [stored, answers.join()]) expect(text).toContain(keyId);
-  expect(logged).toContain("signing key");
-  expect([stored, logged, answers.join()].map(leaks)).toEqual([false, false, false]);
+  expect(logged()).toContain("signing key");
+  expect([stored, logged(), answers.join()].map(leaks)).toEqual([false, false, false]);
   // And it would find the key in a row.
   const der = privateKey.export({ format: "der", type: "pkcs8" });
   for (const leaked of [der, Buffer.from(der.toString("base64")), Buffer.from(der.toString("base64url"))]) {

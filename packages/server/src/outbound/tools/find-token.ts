@@ -46,10 +46,10 @@ export interface FindTokenOptions {
  */
 export type FindToken = (user: ToolUser, tool: ConnectedTool, options: FindTokenOptions) => Promise<ToolToken>;
 
-/** `again`: there was a consent, which counts no more. `moved`: there is one, for another address than the tool has now. */
+/** `again`: there was a consent, which is no longer valid. `moved`: there is one, for another address than the tool has now. */
 export type NotConnectedWhy = "no user" | "not yet" | "again" | "moved";
 
-const toldToModel: Readonly<Record<NotConnectedWhy, string>> = {
+const messagesForModel: Readonly<Record<NotConnectedWhy, string>> = {
   "no user": "It is called with the account of the user, and nobody knows who the user of this conversation is.",
   "not yet":
     "The user has not connected their account with it yet. Tell the user that they have to connect it first, and then ask again.",
@@ -95,7 +95,7 @@ export class NotConnectedError extends OutsideError {
 
   constructor(why: NotConnectedWhy, unconnected: Unconnected) {
     super(describe(why, unconnected));
-    this.description = toldToModel[why];
+    this.description = messagesForModel[why];
     this.content = `The tool ${unconnected.tool} ${why === "again" ? "could not be used" : "was not called"}. ${this.description}`;
   }
 }

@@ -32,8 +32,8 @@ const expiredTogether = 100;
 const maxSweepMs = 4000;
 
 /**
- * Expires what nobody decided in time, and starts the runs that waited for nothing else. Every process looks, and the look costs the same however many are open. A run that another process has
- * is left to that one.
+ * Expires what nobody decided in time, and starts the runs that waited for nothing else. Every process looks, and the look costs the
+ * same however many are open. A run that another process has is left to that one.
  */
 export function createExpireApprovals(deps: ExpireDeps): Sweeper {
   const { db, continueRuns, logger, now, onExpired, sweepEverySeconds } = deps;

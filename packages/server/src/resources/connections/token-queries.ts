@@ -1,7 +1,7 @@
 import { type Kysely, sql } from "kysely";
 import type { OrganisationTransaction } from "../../db/database.ts";
 import type { DB } from "../../db/generated-rows.ts";
-import type { ConnectionOwner } from "./connection-queries.ts";
+import { type ConnectionOwner, endIn } from "./connection-queries.ts";
 import type { ConnectionRow } from "./to-connection.ts";
 
 export type UsableConnection = Pick<
@@ -111,7 +111,7 @@ export async function updateRefreshed(
       sealed_grant: sealedGrant,
       scopes: [...scopes],
       generation: key.generation + 1,
-      access_expires_at: expiresInMs === null ? null : sql`clock_timestamp() + ${seconds(expiresInMs)}`,
+      access_expires_at: endIn(expiresInMs),
       last_refreshed_at: sql`clock_timestamp()`,
       refresh_claimed_until: null,
     })
