@@ -9,7 +9,7 @@ const files = readdirSync(root, { recursive: true, encoding: "utf8" }).filter(
 const read = (path: string) => readFileSync(join(root, path), "utf8");
 
 /** A folder uses those before it. */
-const order = ["parts", "api", "session", "run-trace", "frame", "routes"];
+const order = ["parts", "api", "session", "lists", "run-trace", "frame", "routes"];
 const folderOf = (path: string): string => path.split("/")[0] ?? "";
 
 /** What a file imports, without what it imports as a type alone. */
@@ -40,7 +40,7 @@ test.each([
   [
     "only what a person likes is stored: theme, folded rail, width",
     /(local|session)Storage|indexedDB|document\.cookie/,
-    ["frame/stored-flag.ts", "frame/theme.ts", "routes/runs/split-view.tsx"],
+    ["frame/stored-flag.ts", "frame/theme.ts", "parts/split-view.tsx"],
   ],
 ] as const)("%s", (_, pattern, allowed) => {
   expect(files.filter((path) => pattern.test(read(path))).toSorted()).toEqual([...allowed]);

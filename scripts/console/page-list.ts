@@ -7,7 +7,7 @@ export interface ConsolePage {
 }
 
 /** Every page of the console, and every state of one that looks different. */
-export function listPages({ runs, conversation }: Story): readonly ConsolePage[] {
+export function listPages({ runs, conversation, pages: others }: Story): readonly ConsolePage[] {
   const pages = {
     agents: "/agents",
     "new-agent": "/agents/new",
@@ -27,9 +27,9 @@ export function listPages({ runs, conversation }: Story): readonly ConsolePage[]
     "run-running": `/runs/research/${runs.running}`,
     "run-cancelled": `/runs/weekly-digest/${runs.cancelled}`,
     "run-missing": "/runs/support/req_01h455vb4pex5vsknk084sn02q",
-    sessions: "/settings/sessions",
     "no-such-page": "/nowhere",
     "no-such-agent": "/agents/nobody",
+    ...others,
   };
   return Object.entries(pages).map(([name, path]) => ({ name, path: `/console${path}` }));
 }

@@ -4,10 +4,13 @@ import { lastUserMessage, startOpenAiServer } from "../../packages/server/test/s
 import { startToolServer } from "../../packages/server/test/support/tool-server.ts";
 
 /** What the agents of the story call: a model with OpenAI's protocol, and the shop's tools. */
-export interface Shop {
+export interface ShopAddresses {
   readonly modelUrl: string;
   readonly modelKey: string;
   readonly toolUrl: string;
+}
+
+export interface Shop extends ShopAddresses {
   readonly close: () => Promise<void>;
 }
 

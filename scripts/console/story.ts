@@ -4,6 +4,16 @@ import { runCommand } from "../testbed/server-process.ts";
 import type { ConsoleServer } from "./console-server.ts";
 import { insertPastTraffic } from "./past-runs.ts";
 import type { Shop } from "./shop.ts";
+import { tellAccess } from "./stories/access.ts";
+import { tellDecide } from "./stories/decide.ts";
+import { tellInstallation } from "./stories/installation.ts";
+import { tellLogs } from "./stories/logs.ts";
+import { tellMemory } from "./stories/memory.ts";
+import { tellMetrics } from "./stories/metrics.ts";
+import { tellSettings } from "./stories/settings.ts";
+import { tellShip } from "./stories/ship.ts";
+import type { Pages } from "./stories/told.ts";
+import { tellWebhooks } from "./stories/webhooks.ts";
 
 /** An organisation with agents, versions, and runs of all states. */
 export interface Story {
@@ -20,7 +30,21 @@ export interface Story {
     readonly cancelled: string;
   };
   readonly conversation: string;
+  /** Addresses under `/console`, by the name of their screenshots. */
+  readonly pages: Pages;
 }
+
+const parts = [
+  tellShip,
+  tellMetrics,
+  tellLogs,
+  tellDecide,
+  tellMemory,
+  tellWebhooks,
+  tellAccess,
+  tellSettings,
+  tellInstallation,
+];
 
 export async function createOrganisation(
   { url, database }: Pick<ConsoleServer, "url" | "database">,
@@ -158,5 +182,7 @@ export async function tellStory(server: ConsoleServer, shop: Shop, name = "Ghent
   await deployVersions(perch);
   await recordPast(server, name);
   const runs = await makeRuns(perch);
-  return { apiKey, organisationId, runs, conversation: "chat-2026-0417" };
+  const pages = {};
+  for (const tell of parts) Object.assign(pages, await tell({ perch, server, shop, organisationId }));
+  return { apiKey, organisationId, runs, conversation: "chat-2026-0417", pages };
 }

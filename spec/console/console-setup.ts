@@ -1,7 +1,7 @@
 import type { TestProject } from "vitest/node";
 import { buildConsole } from "../../scripts/build-console.ts";
 import { type ConsoleServer, startConsoleServer } from "../../scripts/console/console-server.ts";
-import { openShop } from "../../scripts/console/shop.ts";
+import { openShop, type ShopAddresses } from "../../scripts/console/shop.ts";
 import { type Story, tellStory } from "../../scripts/console/story.ts";
 
 declare module "vitest" {
@@ -9,6 +9,7 @@ declare module "vitest" {
     consoleServer: ConsoleServer;
     /** An organisation to look at. Tests that change something create their own. */
     story: Story;
+    shop: ShopAddresses;
   }
 }
 
@@ -23,6 +24,8 @@ export async function setup({ provide }: TestProject): Promise<() => Promise<voi
   };
   try {
     provide("consoleServer", server);
+    const { modelUrl, modelKey, toolUrl } = shop;
+    provide("shop", { modelUrl, modelKey, toolUrl });
     provide("story", await tellStory(server, shop));
     return end;
   } catch (error) {

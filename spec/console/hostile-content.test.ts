@@ -2,24 +2,30 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { launchBrowser, openContext, visit, type Watch, watch } from "../../scripts/console/browser.ts";
 import { createOrganisation } from "../../scripts/console/story.ts";
+import { hostileAccess } from "./hostile/access.ts";
+import { hostileDecide } from "./hostile/decide.ts";
+import { hostile, longWord, markup } from "./hostile/hostile-area.ts";
+import { hostileInstallation } from "./hostile/installation.ts";
+import { hostileLogs } from "./hostile/logs.ts";
+import { hostileMemory } from "./hostile/memory.ts";
+import { hostileMetrics } from "./hostile/metrics.ts";
+import { hostileSettings } from "./hostile/settings.ts";
+import { hostileShip } from "./hostile/ship.ts";
+import { hostileWebhooks } from "./hostile/webhooks.ts";
 
 const server = inject("consoleServer");
 
-/** Each would set `hacked`, open a dialog or ask another host if it were taken for more than text. */
-const markup = [
-  "<script>window.hacked=1</script>",
-  "<img src=x onerror=alert(1)>",
-  "<svg onload=alert(2)>",
-  '"><iframe src="http://evil.test/"></iframe>',
-  "<style>@import 'http://evil.test/a.css'</style>",
-  "[click](javascript:alert(3)) ![](http://evil.test/p.png)",
-  "{{constructor.constructor('window.hacked=1')()}}",
-  "javascript:window.hacked=1",
-].join(" ");
-/** Turns what follows around, hides characters, and rings the bell. */
-const controls = "safe\u202Etxt.exe\u202C \u2066isolated \u200Bzero\u200B \u0007bell \u001B[31mred \uFEFFend";
-const hostile = `${markup} ${controls}`;
-const longWord = "W".repeat(20_000);
+const areas = [
+  hostileShip,
+  hostileMetrics,
+  hostileLogs,
+  hostileDecide,
+  hostileMemory,
+  hostileWebhooks,
+  hostileAccess,
+  hostileSettings,
+  hostileInstallation,
+];
 
 let browser: Browser;
 let page: Page;
@@ -63,6 +69,7 @@ beforeAll(async () => {
     "address with markup": `/agents/${encodeURIComponent(markup.slice(0, 40))}`,
     "sign-in with an error of its own": `/sign-in?${new URLSearchParams({ error: markup, return_to: "javascript:alert(1)" })}`,
   };
+  for (const { plant } of areas) Object.assign(paths, await plant(perch));
   const signedIn = await openContext(browser, server.url, { apiKey, userAgent: `Mozilla/5.0 ${markup.slice(0, 90)}` });
   page = await signedIn.newPage();
   seen = watch(page);
@@ -109,6 +116,7 @@ describe("hostile names, messages, responses and tool results stay text", () => 
     "sessions",
     "address with markup",
     "sign-in with an error of its own",
+    ...areas.flatMap((area) => area.names),
   ];
   test.each(names)("on the page %s", async (name) => {
     await visit(page, `/console${paths[name]}`);

@@ -1,31 +1,28 @@
 import type { Locator, Page } from "playwright-core";
-import { narrow, wide } from "../../scripts/console/browser.ts";
+import { narrow } from "../../scripts/console/browser.ts";
 import type { Story } from "../../scripts/console/story.ts";
+import { accessOverlays } from "./overlays/access.ts";
+import { decideOverlays } from "./overlays/decide.ts";
+import { installationOverlays } from "./overlays/installation.ts";
+import { logsOverlays } from "./overlays/logs.ts";
+import { memoryOverlays } from "./overlays/memory.ts";
+import { metricsOverlays } from "./overlays/metrics.ts";
+import { both, dialog, menu, type Overlay, press } from "./overlays/overlay.ts";
+import { settingsOverlays } from "./overlays/settings.ts";
+import { shipOverlays } from "./overlays/ship.ts";
+import { webhooksOverlays } from "./overlays/webhooks.ts";
 
-/** Something that opens over a page, or in it. Opening it changes nothing on the server. */
-export interface Overlay {
-  readonly name: string;
-  readonly path: string;
-  readonly open: (page: Page) => Promise<void>;
-  /** What is there once it is open. */
-  readonly shown: (page: Page) => Locator;
-  readonly viewports: readonly (typeof wide)[];
-  /** Takes back what opening it needed, once it is closed. */
-  readonly tidy?: (page: Page) => Promise<void>;
-}
-
-const both = [narrow, wide];
-const button = (page: Page, name: string | RegExp): Locator => page.getByRole("button", { name }).first();
-const press = (name: string | RegExp) => (page: Page) => button(page, name).click();
-
-const dialog = (path: string, title: string, open: Overlay["open"]): Overlay => ({
-  ...{ name: `dialog "${title}"`, path, open, viewports: both },
-  shown: (page) => page.getByRole("dialog", { name: title, exact: true }),
-});
-const menu = (path: string, name: string, trigger: string | RegExp): Overlay => ({
-  ...{ name: `menu ${name}`, path, open: press(trigger), viewports: both },
-  shown: (page) => page.getByRole("menu"),
-});
+const areas = [
+  shipOverlays,
+  metricsOverlays,
+  logsOverlays,
+  decideOverlays,
+  memoryOverlays,
+  webhooksOverlays,
+  accessOverlays,
+  settingsOverlays,
+  installationOverlays,
+];
 
 const moreActions = (item: string) => async (page: Page) => {
   await press("More actions")(page);
@@ -77,7 +74,8 @@ const onDefinition: readonly Overlay[] = [
 ];
 
 /** Everything that opens in the console. */
-export function listOverlays({ runs }: Story): readonly Overlay[] {
+export function listOverlays(story: Story): readonly Overlay[] {
+  const { runs } = story;
   const run = `/runs/support/${runs.completed}`;
   const others: readonly Overlay[] = [
     dialog("/agents/support/versions", "Deploy support", press("Deploy v1")),
@@ -101,7 +99,7 @@ export function listOverlays({ runs }: Story): readonly Overlay[] {
     ...dialog("/settings/sessions", "End other sessions", press("End my other sessions")),
     shown: (page) => page.getByRole("dialog", { name: /^End \d+ other session/ }),
   };
-  return [...onAgent, ...onDefinition, ...others, endSessions].map((each) => ({
+  return [...onAgent, ...onDefinition, ...others, endSessions, ...areas.flatMap((list) => list(story))].map((each) => ({
     ...each,
     path: `/console${each.path}`,
   }));

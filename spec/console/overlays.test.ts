@@ -2,7 +2,8 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { launchBrowser, openContext, until, visit, type Watch, watch } from "../../scripts/console/browser.ts";
 import { barriersAt } from "./barriers.ts";
-import { listOverlays, type Overlay } from "./overlay-list.ts";
+import { listOverlays } from "./overlay-list.ts";
+import type { Overlay } from "./overlays/overlay.ts";
 
 const server = inject("consoleServer");
 const story = inject("story");

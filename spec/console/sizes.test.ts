@@ -38,15 +38,21 @@ const entry = Object.keys(manifest).find((name) => manifest[name]?.isEntry) ?? "
 const isRoute = (name: string): boolean => name.startsWith("src/routes/");
 const routes = (chunkOf(entry).dynamicImports ?? []).filter(isRoute);
 /** A page inside another one also needs that one's code. */
-const parents: Readonly<Record<string, string>> = {
-  ...Object.fromEntries(
-    ["overview", "definition", "versions", "playground"].map((page) => [
-      `src/routes/agents/${page}.tsx`,
-      "src/routes/agents/agent-frame.tsx",
-    ]),
+const parents: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries({
+    "agents/agent-frame": ["overview", "definition", "versions", "deployments", "deployment", "security", "playground"],
+    "runs/runs": ["run"],
+    "approvals/approvals": ["approval"],
+    "memory/memory": ["one-memory"],
+    "webhooks/webhook": ["delivery"],
+    "events/events": ["event"],
+    "keys/keys": ["key"],
+    "connections/connections": ["connection"],
+    "settings/settings-frame": ["organisation", "sessions", "second-factor", "users-data"],
+  }).flatMap(([parent, pages]) =>
+    pages.map((page) => [`src/routes/${parent.split("/")[0]}/${page}.tsx`, `src/routes/${parent}.tsx`]),
   ),
-  "src/routes/runs/run.tsx": "src/routes/runs/runs.tsx",
-};
+);
 const filesOfPage = (route: string): Set<string> => {
   const files = filesOf(route, filesOf(entry));
   const parent = parents[route];

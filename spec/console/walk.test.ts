@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { type OperationKey, operationKeys, routeOf } from "../../packages/contract/src/index.ts";
 import { launchBrowser, openContext, readStored, visit, type Watch, watch } from "../../scripts/console/browser.ts";
 import { listPages } from "../../scripts/console/page-list.ts";
+import { operationOf } from "./operation-of.ts";
 
 const server = inject("consoleServer");
 const story = inject("story");
@@ -23,16 +23,6 @@ beforeAll(async () => {
   for (const { path } of pages) await visit(page, path);
 });
 afterAll(() => browser?.close());
-
-/** A path without a parameter comes before one that has it: /v1/invocations is not an agent. */
-const operationPatterns = operationKeys
-  .toSorted((a, b) => a.split("{").length - b.split("{").length)
-  .map((key) => {
-    const { method, path } = routeOf(key);
-    return { key, method, pattern: new RegExp(`^${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`) };
-  });
-const operationOf = (method: string, path: string): OperationKey | undefined =>
-  operationPatterns.find((each) => each.method === method && each.pattern.test(path))?.key;
 
 test("every request of the console is an operation of the contract or one of its own files, and goes to its own server", () => {
   const unknown = seen.requests.filter(({ method, url }) => {

@@ -5,12 +5,12 @@ import { NotFound } from "./frame/not-found.tsx";
 import { PageError, WholePageError } from "./frame/page-error.tsx";
 import { parseFrameSearch, retainFrameSearch } from "./frame/search.ts";
 import { lazyPage } from "./parts/lazy-page.tsx";
+import { textSearch } from "./parts/text-search.ts";
 import { parseAgentsSearch } from "./routes/agents/agents-search.ts";
 import { parseDefinitionSearch } from "./routes/agents/definition-search.ts";
 import { parsePlaygroundSearch } from "./routes/agents/playground-search.ts";
 import { parseVersionsSearch } from "./routes/agents/versions-search.ts";
 import { parseRunSearch } from "./routes/runs/run-search.ts";
-import { parseRunsSearch } from "./routes/runs/runs-search.ts";
 import { meQuery } from "./session/session.ts";
 import "./session/sign-in-link.ts";
 
@@ -93,6 +93,25 @@ const agentVersions = createRoute({
   component: lazyPage(() => import("./routes/agents/versions.tsx"), "Versions"),
 });
 
+const agentDeployments = createRoute({
+  getParentRoute: () => agent,
+  path: "/deployments",
+  validateSearch: textSearch("from", "to"),
+  component: lazyPage(() => import("./routes/agents/deployments.tsx"), "AgentDeployments"),
+});
+
+const agentDeployment = createRoute({
+  getParentRoute: () => agent,
+  path: "/deployments/$deployment",
+  component: lazyPage(() => import("./routes/agents/deployment.tsx"), "DeploymentPage"),
+});
+
+const agentSecurity = createRoute({
+  getParentRoute: () => agent,
+  path: "/security",
+  component: lazyPage(() => import("./routes/agents/security.tsx"), "Security"),
+});
+
 const playground = createRoute({
   getParentRoute: () => agent,
   path: "/playground",
@@ -103,7 +122,7 @@ const playground = createRoute({
 const runs = createRoute({
   getParentRoute: () => signedIn,
   path: "/runs",
-  validateSearch: parseRunsSearch,
+  validateSearch: textSearch("agent", "status", "session", "user", "version"),
   component: lazyPage(() => import("./routes/runs/runs.tsx"), "Runs"),
 });
 
@@ -114,10 +133,166 @@ const run = createRoute({
   component: lazyPage(() => import("./routes/runs/run.tsx"), "RunPage"),
 });
 
-const sessions = createRoute({
+const approvals = createRoute({
   getParentRoute: () => signedIn,
-  path: "/settings/sessions",
+  path: "/approvals",
+  validateSearch: textSearch("agent", "status", "kind", "user"),
+  component: lazyPage(() => import("./routes/approvals/approvals.tsx"), "Approvals"),
+});
+
+const approval = createRoute({
+  getParentRoute: () => approvals,
+  path: "/$approval",
+  component: lazyPage(() => import("./routes/approvals/approval.tsx"), "ApprovalPage"),
+});
+
+const deployments = createRoute({
+  getParentRoute: () => signedIn,
+  path: "/deployments",
+  validateSearch: textSearch("agent", "status"),
+  component: lazyPage(() => import("./routes/deployments/deployments.tsx"), "Deployments"),
+});
+
+const logs = createRoute({
+  getParentRoute: () => signedIn,
+  path: "/logs",
+  validateSearch: textSearch("agent", "level", "contains", "request", "version", "tail"),
+  component: lazyPage(() => import("./routes/logs/logs.tsx"), "Logs"),
+});
+
+const metrics = createRoute({
+  getParentRoute: () => signedIn,
+  path: "/metrics",
+  validateSearch: textSearch("agent", "granularity", "version", "metric"),
+  component: lazyPage(() => import("./routes/metrics/metrics.tsx"), "Metrics"),
+});
+
+const memory = createRoute({
+  getParentRoute: () => signedIn,
+  path: "/memory",
+  validateSearch: textSearch("agent", "user", "session", "q", "mode"),
+  component: lazyPage(() => import("./routes/memory/memory.tsx"), "MemoryBrowser"),
+});
+
+const oneMemory = createRoute({
+  getParentRoute: () => memory,
+  path: "/$agent/$memory",
+  component: lazyPage(() => import("./routes/memory/one-memory.tsx"), "OneMemory"),
+});
+
+const webhooks = createRoute({
+  getParentRoute: () => signedIn,
+  path: "/webhooks",
+  validateSearch: textSearch("agent", "status"),
+  component: lazyPage(() => import("./routes/webhooks/webhooks.tsx"), "Webhooks"),
+});
+
+const webhook = createRoute({
+  getParentRoute: () => signedIn,
+  path: "/webhooks/$webhook",
+  validateSearch: textSearch("delivery_status", "event_type"),
+  component: lazyPage(() => import("./routes/webhooks/webhook.tsx"), "WebhookPage"),
+});
+
+const delivery = createRoute({
+  getParentRoute: () => webhook,
+  path: "/deliveries/$delivery",
+  component: lazyPage(() => import("./routes/webhooks/delivery.tsx"), "DeliveryPage"),
+});
+
+const events = createRoute({
+  getParentRoute: () => signedIn,
+  path: "/events",
+  validateSearch: textSearch("agent", "type"),
+  component: lazyPage(() => import("./routes/events/events.tsx"), "Events"),
+});
+
+const event = createRoute({
+  getParentRoute: () => events,
+  path: "/$event",
+  component: lazyPage(() => import("./routes/events/event.tsx"), "EventPage"),
+});
+
+const keys = createRoute({
+  getParentRoute: () => signedIn,
+  path: "/keys",
+  validateSearch: textSearch("agent", "status"),
+  component: lazyPage(() => import("./routes/keys/keys.tsx"), "Keys"),
+});
+
+const key = createRoute({
+  getParentRoute: () => keys,
+  path: "/$key",
+  component: lazyPage(() => import("./routes/keys/key.tsx"), "KeyPage"),
+});
+
+const secrets = createRoute({
+  getParentRoute: () => signedIn,
+  path: "/secrets",
+  validateSearch: textSearch("agent"),
+  component: lazyPage(() => import("./routes/secrets/secrets.tsx"), "Secrets"),
+});
+
+const connections = createRoute({
+  getParentRoute: () => signedIn,
+  path: "/connections",
+  validateSearch: textSearch("agent", "user", "tool", "status"),
+  component: lazyPage(() => import("./routes/connections/connections.tsx"), "Connections"),
+});
+
+const connection = createRoute({
+  getParentRoute: () => connections,
+  path: "/$agent/$connection",
+  component: lazyPage(() => import("./routes/connections/connection.tsx"), "ConnectionPage"),
+});
+
+const models = createRoute({
+  getParentRoute: () => signedIn,
+  path: "/models",
+  component: lazyPage(() => import("./routes/models/models.tsx"), "Models"),
+});
+
+const audit = createRoute({
+  getParentRoute: () => signedIn,
+  path: "/audit",
+  validateSearch: textSearch("operation", "resource", "key", "outcome"),
+  component: lazyPage(() => import("./routes/audit/audit.tsx"), "AuditLog"),
+});
+
+const settings = createRoute({
+  getParentRoute: () => signedIn,
+  path: "/settings",
+  component: lazyPage(() => import("./routes/settings/settings-frame.tsx"), "SettingsFrame"),
+});
+
+const organisation = createRoute({
+  getParentRoute: () => settings,
+  path: "/",
+  component: lazyPage(() => import("./routes/settings/organisation.tsx"), "Organisation"),
+});
+
+const sessions = createRoute({
+  getParentRoute: () => settings,
+  path: "/sessions",
   component: lazyPage(() => import("./routes/settings/sessions.tsx"), "Sessions"),
+});
+
+const secondFactor = createRoute({
+  getParentRoute: () => settings,
+  path: "/second-factor",
+  component: lazyPage(() => import("./routes/settings/second-factor.tsx"), "SecondFactor"),
+});
+
+const usersData = createRoute({
+  getParentRoute: () => settings,
+  path: "/users-data",
+  component: lazyPage(() => import("./routes/settings/users-data.tsx"), "UsersData"),
+});
+
+const installation = createRoute({
+  getParentRoute: () => signedIn,
+  path: "/installation",
+  component: lazyPage(() => import("./routes/installation/installation.tsx"), "Installation"),
 });
 
 const routeTree = root.addChildren([
@@ -126,9 +301,31 @@ const routeTree = root.addChildren([
     home,
     agents,
     newAgent,
-    agent.addChildren([agentOverview, agentDefinition, agentVersions, playground]),
+    agent.addChildren([
+      agentOverview,
+      agentDefinition,
+      agentVersions,
+      agentDeployments,
+      agentDeployment,
+      agentSecurity,
+      playground,
+    ]),
     runs.addChildren([run]),
-    sessions,
+    approvals.addChildren([approval]),
+    deployments,
+    logs,
+    metrics,
+    memory.addChildren([oneMemory]),
+    webhooks,
+    webhook.addChildren([delivery]),
+    events.addChildren([event]),
+    keys.addChildren([key]),
+    secrets,
+    connections.addChildren([connection]),
+    models,
+    audit,
+    settings.addChildren([organisation, sessions, secondFactor, usersData]),
+    installation,
   ]),
 ]);
 

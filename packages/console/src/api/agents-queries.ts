@@ -33,3 +33,11 @@ export const modelsQuery = queryOptions({
   queryFn: async ({ signal }) => (await perch.models.list({ limit: 100 }, { signal }).page()).data,
   staleTime: 60_000,
 });
+
+/** Names to choose from. Of more than a page of agents the name is typed. */
+export const agentNamesQuery = queryOptions({
+  queryKey: ["agents", "names"],
+  queryFn: async ({ signal }) =>
+    (await perch.agents.list({ limit: 100, sort: "name" }, { signal }).page()).data.map(({ name }) => name),
+  staleTime: 60_000,
+});

@@ -77,11 +77,3 @@ export const newRunsQuery = (listing: RunListing, first: RunPage | undefined) =>
     staleTime: pollMs,
     refetchInterval: pollMs,
   });
-
-/** Names to choose from. Of more than a page of agents the name is typed. */
-export const agentNamesQuery = queryOptions({
-  queryKey: ["agents", "names"],
-  queryFn: async ({ signal }) =>
-    (await perch.agents.list({ limit: 100, sort: "name" }, { signal }).page()).data.map(({ name }) => name),
-  staleTime: 60_000,
-});

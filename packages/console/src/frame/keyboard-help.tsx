@@ -1,18 +1,22 @@
 import { Dialog } from "../parts/dialog.tsx";
+import { useMe } from "../session/session.ts";
 import { Keys, paletteKeys } from "./keys.tsx";
-import { ownPlaces, places } from "./places.ts";
+import { type Place, placesFor } from "./places.ts";
 import { useStoredFlag } from "./stored-flag.ts";
 import { singleKeysOff } from "./use-shortcuts.ts";
 
-const shortcuts: readonly (readonly [keys: string, what: string])[] = [
+/** The keys that these places have, and those that every page has. */
+const shortcutsTo = (goTo: readonly Place[]): readonly (readonly [keys: string, what: string])[] => [
   [paletteKeys, "Search for pages, agents, actions and ids"],
-  ...[...places, ...ownPlaces].map(({ key, name }) => [`g ${key}`, `Go to ${name.toLowerCase()}`] as const),
+  ...goTo.map(({ key, name }) => [`g ${key}`, `Go to ${name.toLowerCase()}`] as const),
   ["/", "Go to the page's filter"],
   ["Esc", "Close what is open"],
   ["?", "Show this list"],
 ];
 
 export function KeyboardHelp({ isOpen, onClose }: { readonly isOpen: boolean; readonly onClose: () => void }) {
+  const { places, ownPlaces } = placesFor(useMe().key.permissions);
+  const shortcuts = shortcutsTo([...places, ...ownPlaces]);
   const [isOff, setIsOff] = useStoredFlag(singleKeysOff);
   return (
     <Dialog open={isOpen} onClose={onClose} title="Keyboard shortcuts">

@@ -1,7 +1,8 @@
 import { Link } from "@tanstack/react-router";
 import { classNames } from "../parts/class-names.ts";
 import { Icon } from "../parts/icon.tsx";
-import { ownPlaces, type Place, places } from "./places.ts";
+import { useMe } from "../session/session.ts";
+import { type Place, placesFor } from "./places.ts";
 import { useStoredFlag } from "./stored-flag.ts";
 
 interface RailLinkProps {
@@ -29,17 +30,20 @@ interface RailLinksProps {
 }
 
 /** The links, for the rail and for the sheet that stands for it on a narrow screen. */
-export const RailLinks = ({ isFolded = false, onGo }: RailLinksProps) => (
-  <>
-    {places.map((place) => (
-      <RailLink key={place.to} place={place} isFolded={isFolded} onGo={onGo} />
-    ))}
-    <hr className="my-2 border-line" />
-    {ownPlaces.map((place) => (
-      <RailLink key={place.to} place={place} isFolded={isFolded} onGo={onGo} />
-    ))}
-  </>
-);
+export const RailLinks = ({ isFolded = false, onGo }: RailLinksProps) => {
+  const { places, ownPlaces } = placesFor(useMe().key.permissions);
+  return (
+    <>
+      {places.map((place) => (
+        <RailLink key={place.to} place={place} isFolded={isFolded} onGo={onGo} />
+      ))}
+      <hr className="my-2 border-line" />
+      {ownPlaces.map((place) => (
+        <RailLink key={place.to} place={place} isFolded={isFolded} onGo={onGo} />
+      ))}
+    </>
+  );
+};
 
 export function Rail() {
   const [isFolded, setIsFolded] = useStoredFlag("rail-folded");

@@ -28,6 +28,14 @@ const paths = {
   tool: "M10 3a3 3 0 0 0-2.5 4.5L3 12l1 1 4.5-4.5A3 3 0 0 0 12.5 5L11 6.5 9.5 5 11 3.3z",
   model: "M8 2.5l5 3v5l-5 3-5-3v-5zM3 5.5l5 3 5-3M8 8.5v5",
   memory: "M4 4c0-1 8-1 8 0v8c0 1-8 1-8 0zM4 4c0 1 8 1 8 0M4 8c0 1 8 1 8 0",
+  log: "M3 3.5h10M3 6.5h7M3 9.5h9M3 12.5h5",
+  chart: "M2.5 2.5v11h11M5 10.5l2.5-3 2 2 3.5-5",
+  plug: "M6 2.5v3M10 2.5v3M4.5 5.5h7v2a3.5 3.5 0 0 1-7 0zM8 11v2.5",
+  hook: "M10 3a2 2 0 1 0-2.5 2L5 10.5M5 10.5a2 2 0 1 0 2 2h4.5M8.5 5.5l3 5M11.5 10.5a2 2 0 1 1 0 2",
+  key: "M10.5 2.5a3 3 0 1 0 0 6a3 3 0 1 0 0-6M8.4 7.6L3 13M4.5 11.5l1.5 1.5M6.5 9.5l1 1",
+  lock: "M4 7.5h8v6H4zM5.5 7.5v-2a2.5 2.5 0 0 1 5 0v2M8 10v1.5",
+  list: "M2.5 4h1M5.5 4h8M2.5 8h1M5.5 8h8M2.5 12h1M5.5 12h8",
+  server: "M3 3h10v4H3zM3 9h10v4H3zM5 5h.1M5 11h.1",
 } as const;
 export type IconName = keyof typeof paths;
 

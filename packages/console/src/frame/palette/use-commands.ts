@@ -1,8 +1,8 @@
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { useCan } from "../../session/session.ts";
+import { useCan, useMe } from "../../session/session.ts";
 import { listPageActions } from "../page-actions.ts";
-import { ownPlaces, places } from "../places.ts";
+import { placesFor } from "../places.ts";
 import { storeTheme, type Theme } from "../theme.ts";
 import type { Command } from "./command.ts";
 import { useAgentCommands } from "./use-agent-commands.ts";
@@ -24,6 +24,7 @@ export function useCommands({ typed, onHelp }: Options): readonly Command[] {
   const canWrite = useCan("write");
   const agents = useAgentCommands(typed);
   const [pageActions] = useState(listPageActions);
+  const { places, ownPlaces } = placesFor(useMe().key.permissions);
   const goTo = [...places, ...ownPlaces].map(
     ({ to, name, icon, key }): Command => ({
       ...{ id: `place ${to}`, group: "Go to", name, icon, keys: `g ${key}` },

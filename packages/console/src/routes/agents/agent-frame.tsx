@@ -3,7 +3,9 @@ import { getRouteApi, Link, Outlet } from "@tanstack/react-router";
 import { Suspense, useMemo, useState } from "react";
 import { agentQuery } from "../../api/agents-queries.ts";
 import { activeDeploymentsQuery } from "../../api/deployments-queries.ts";
+import { placeName } from "../../frame/places.ts";
 import { Page } from "../../parts/page.tsx";
+import { tabClass, tabsClass } from "../../parts/tabs.ts";
 import { Working } from "../../parts/working.tsx";
 import { AgentActions } from "./agent-actions.tsx";
 import { AgentState } from "./agent-state.tsx";
@@ -18,14 +20,13 @@ const tabs = [
   { to: "/agents/$agent", name: "Overview" },
   { to: "/agents/$agent/definition", name: "Definition" },
   { to: "/agents/$agent/versions", name: "Versions" },
+  { to: "/agents/$agent/deployments", name: "Deployments" },
   { to: "/agents/$agent/playground", name: "Playground" },
+  { to: "/agents/$agent/security", name: "Security" },
 ] as const;
 
-const tabClass =
-  "flex h-9 items-center border-transparent border-b-2 text-muted text-table whitespace-nowrap hover:text-text";
-
 const Tabs = ({ agent, name }: { readonly agent: string; readonly name: string }) => (
-  <nav aria-label="Pages of this agent" className="-mb-px flex gap-5 overflow-x-auto">
+  <nav aria-label="Pages of this agent" className={tabsClass}>
     {tabs.map(({ to, name: tab }) => (
       <Link
         key={to}
@@ -38,9 +39,11 @@ const Tabs = ({ agent, name }: { readonly agent: string; readonly name: string }
         {tab}
       </Link>
     ))}
-    <Link to="/runs" search={{ agent: name }} className={tabClass}>
-      Runs
-    </Link>
+    {(["/runs", "/logs", "/metrics", "/memory"] as const).map((to) => (
+      <Link key={to} to={to} search={{ agent: name }} className={tabClass}>
+        {placeName(to)}
+      </Link>
+    ))}
   </nav>
 );
 

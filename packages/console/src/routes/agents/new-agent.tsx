@@ -7,10 +7,10 @@ import { perch } from "../../api/perch.ts";
 import { Button, buttonClass } from "../../parts/button.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { Field, TextArea, TextInput } from "../../parts/field.tsx";
+import { MayNot } from "../../parts/may-not.tsx";
 import { Page } from "../../parts/page.tsx";
 import { useCan } from "../../session/session.ts";
 import { LeaveGuard } from "./leave-guard.tsx";
-import { MayNot } from "./may-not.tsx";
 import { ModelInput } from "./model-input.tsx";
 import { problemsByField } from "./problems-by-field.ts";
 

@@ -1,7 +1,7 @@
 import { useParams } from "@tanstack/react-router";
 import { ErrorNote } from "../../parts/error-note.tsx";
+import { MayNot } from "../../parts/may-not.tsx";
 import { useCan } from "../../session/session.ts";
-import { MayNot } from "./may-not.tsx";
 import { Composer } from "./playground/composer.tsx";
 import { Controls } from "./playground/controls.tsx";
 import { FinishedAnswer } from "./playground/finished-answer.tsx";

@@ -6,8 +6,3 @@ export interface RunsSearch {
   readonly user?: string | undefined;
   readonly version?: string | undefined;
 }
-
-const names = ["agent", "status", "session", "user", "version"] as const satisfies (keyof RunsSearch)[];
-
-export const parseRunsSearch = (search: Record<string, unknown>): RunsSearch =>
-  Object.fromEntries(names.map((name) => [name, typeof search[name] === "string" ? search[name] : undefined]));

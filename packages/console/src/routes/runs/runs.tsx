@@ -2,13 +2,13 @@ import { Outlet, useNavigate, useParams, useSearch } from "@tanstack/react-route
 import { useMemo, useState } from "react";
 import type { RunListing } from "../../api/run-list-queries.ts";
 import { Page } from "../../parts/page.tsx";
+import { SplitView } from "../../parts/split-view.tsx";
 import { resolveRange } from "../../parts/time-range.ts";
 import { NewRuns } from "./list/new-runs.tsx";
 import { NoRuns } from "./list/no-runs.tsx";
 import { countFilters, RunFilters } from "./list/run-filters.tsx";
 import { RunList } from "./list/run-list.tsx";
 import type { RunsSearch } from "./runs-search.ts";
-import { SplitView } from "./split-view.tsx";
 
 const noFilters: RunsSearch = {
   agent: undefined,

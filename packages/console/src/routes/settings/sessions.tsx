@@ -7,7 +7,6 @@ import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
-import { Page } from "../../parts/page.tsx";
 import { Working } from "../../parts/working.tsx";
 import { signOut } from "../../session/leave.ts";
 import { SessionTable } from "./session-table.tsx";
@@ -64,7 +63,12 @@ export function Sessions() {
   const end = useEndSessions();
   const others = othersOfMine(data?.sessions ?? []);
   return (
-    <Page title="Sessions" actions={others.length > 0 && <EndOthers others={others} />}>
+    <>
+      {others.length > 0 && (
+        <div className="flex justify-end px-4 pt-3">
+          <EndOthers others={others} />
+        </div>
+      )}
       {isPending && <Working what="sessions" />}
       {error && !data && (
         <div className="p-4">
@@ -89,6 +93,6 @@ export function Sessions() {
         />
       )}
       {data?.hasMore && <p className="px-4 py-2 text-muted text-table">Only the newest 100 sessions are shown.</p>}
-    </Page>
+    </>
   );
 }

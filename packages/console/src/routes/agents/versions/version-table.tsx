@@ -1,7 +1,6 @@
 import type { Agent, VersionSummary } from "@perch/sdk";
-import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { keyNamesQuery } from "../../../api/keys-queries.ts";
+import { useKeyName } from "../../../lists/use-key-name.ts";
 import { Ago } from "../../../parts/ago.tsx";
 import { Button, buttonClass } from "../../../parts/button.tsx";
 import { StatusMark } from "../../../parts/status-mark.tsx";
@@ -37,12 +36,6 @@ const WhereLive = ({
   </span>
 );
 
-/** The name of a key where it may be read, else its id. */
-function useMakerName(): (keyId: string | null) => string {
-  const { data: names } = useQuery({ ...keyNamesQuery, enabled: useCan("manage") });
-  return (keyId) => (keyId === null ? "–" : (names?.get(keyId) ?? keyId));
-}
-
 const Head = () => (
   <thead className="sticky top-0 bg-page text-left text-muted text-small shadow-[inset_0_-1px_0_var(--line)]">
     <tr className="h-8">
@@ -67,7 +60,7 @@ const Head = () => (
 
 export function VersionTable({ agent, versions, served, onDeploy }: VersionTableProps) {
   const canWrite = useCan("write");
-  const nameOf = useMakerName();
+  const nameOf = useKeyName();
   return (
     <>
       {canWrite && (

@@ -1,7 +1,7 @@
 interface MayNotProps {
   /** "create agents" */
   readonly what: string;
-  readonly permission: "write" | "delete" | "manage";
+  readonly permission: "read" | "write" | "delete" | "manage" | "approve";
 }
 
 /** Why a page that was opened by its address does not do what it is for. */

@@ -1,13 +1,13 @@
 import { type KeyboardEvent, type PointerEvent, type ReactNode, useRef, useState } from "react";
 
-const storageKey = "perch.runs.list-width";
+const storageKey = "perch.list-width";
 const [minWidth, defaultWidth, step] = [280, 460, 24];
-/** The run needs some room, too. */
+/** The detail needs some room, too. */
 const minDetailWidth = 420;
 
 const readWidth = (): number => Number(localStorage.getItem(storageKey)) || defaultWidth;
 
-/** A width that was chosen in a wider window leaves the run its room in this one. */
+/** A width that was chosen in a wider window leaves the detail its room in this one. */
 const widthWithin = (px: number): string => `clamp(${minWidth}px, ${px}px, calc(100% - ${minDetailWidth}px))`;
 
 interface SplitViewProps {

@@ -1,0 +1,44 @@
+import type { InfiniteData, UseInfiniteQueryResult } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { Button } from "../parts/button.tsx";
+import { ErrorNote } from "../parts/error-note.tsx";
+import { Working } from "../parts/working.tsx";
+
+interface Rows<T> {
+  readonly data: readonly T[];
+}
+
+interface PagedListProps<T> {
+  readonly query: UseInfiniteQueryResult<InfiniteData<Rows<T>>>;
+  /** "webhooks" */
+  readonly what: string;
+  readonly empty: ReactNode;
+  readonly children: (rows: readonly T[]) => ReactNode;
+}
+
+/** The rows that were loaded, what to say while there are none, and the way to more of them. */
+export function PagedList<T>({ query, what, empty, children }: PagedListProps<T>) {
+  const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage, refetch } = query;
+  const rows = data?.pages.flatMap((page) => page.data) ?? [];
+  const note = error && (
+    <div className="p-4">
+      <ErrorNote error={error} onRetry={() => void refetch()} />
+    </div>
+  );
+  if (!data) return note ?? <Working what={what} />;
+  if (rows.length === 0 && !hasNextPage) return note ?? empty;
+  return (
+    <>
+      {rows.length > 0 && children(rows)}
+      {note}
+      {hasNextPage && (
+        <p className="flex flex-wrap items-center gap-3 px-4 py-3 text-muted text-table">
+          {rows.length === 0 && <span>Nothing among the newest matches; older ones are left.</span>}
+          <Button working={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+            Show more {what}
+          </Button>
+        </p>
+      )}
+    </>
+  );
+}

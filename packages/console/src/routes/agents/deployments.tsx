@@ -1,0 +1,1 @@
+export const AgentDeployments = () => <p>wip</p>;

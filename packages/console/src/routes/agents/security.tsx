@@ -1,0 +1,1 @@
+export const Security = () => <p>wip</p>;

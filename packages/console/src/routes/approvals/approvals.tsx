@@ -1,0 +1,3 @@
+import { Page } from "../../parts/page.tsx";
+
+export const Approvals = () => <Page title="Approvals">wip</Page>;

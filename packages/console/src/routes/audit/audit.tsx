@@ -1,0 +1,3 @@
+import { Page } from "../../parts/page.tsx";
+
+export const AuditLog = () => <Page title="Audit log">wip</Page>;

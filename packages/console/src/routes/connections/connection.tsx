@@ -1,0 +1,1 @@
+export const ConnectionPage = () => <p>wip</p>;

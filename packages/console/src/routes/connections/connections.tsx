@@ -1,0 +1,3 @@
+import { Page } from "../../parts/page.tsx";
+
+export const Connections = () => <Page title="Connections">wip</Page>;

@@ -1,0 +1,3 @@
+import { Page } from "../../parts/page.tsx";
+
+export const Deployments = () => <Page title="Deployments">wip</Page>;

@@ -1,0 +1,1 @@
+export const EventPage = () => <p>wip</p>;

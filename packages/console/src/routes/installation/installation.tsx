@@ -1,0 +1,3 @@
+import { Page } from "../../parts/page.tsx";
+
+export const Installation = () => <Page title="Installation">wip</Page>;

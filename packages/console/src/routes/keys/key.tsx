@@ -1,0 +1,1 @@
+export const KeyPage = () => <p>wip</p>;

@@ -1,0 +1,3 @@
+import { Page } from "../../parts/page.tsx";
+
+export const MemoryBrowser = () => <Page title="Memory">wip</Page>;

@@ -1,0 +1,1 @@
+export const OneMemory = () => <p>wip</p>;

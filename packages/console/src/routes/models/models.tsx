@@ -1,0 +1,3 @@
+import { Page } from "../../parts/page.tsx";
+
+export const Models = () => <Page title="Models">wip</Page>;

@@ -1,0 +1,3 @@
+import { Page } from "../../parts/page.tsx";
+
+export const Secrets = () => <Page title="Secrets">wip</Page>;

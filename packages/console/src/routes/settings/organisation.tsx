@@ -1,0 +1,1 @@
+export const Organisation = () => <p>wip</p>;

@@ -1,0 +1,1 @@
+export const SecondFactor = () => <p>wip</p>;

@@ -1,0 +1,38 @@
+import { Link, Outlet } from "@tanstack/react-router";
+import { Suspense } from "react";
+import { Page } from "../../parts/page.tsx";
+import { tabClass, tabsClass } from "../../parts/tabs.ts";
+import { Working } from "../../parts/working.tsx";
+
+const tabs = [
+  { to: "/settings", name: "Organisation" },
+  { to: "/settings/sessions", name: "Sessions" },
+  { to: "/settings/second-factor", name: "Second factor" },
+  { to: "/settings/users-data", name: "Users' data" },
+] as const;
+
+/** What is about the organisation and its people, and not about one agent. */
+export const SettingsFrame = () => (
+  <Page
+    title="Settings"
+    below={
+      <nav aria-label="Pages of the settings" className={tabsClass}>
+        {tabs.map(({ to, name }) => (
+          <Link
+            key={to}
+            to={to}
+            className={tabClass}
+            activeOptions={{ exact: true, includeSearch: false }}
+            activeProps={{ className: "!border-accent !text-text font-medium", "aria-current": "page" }}
+          >
+            {name}
+          </Link>
+        ))}
+      </nav>
+    }
+  >
+    <Suspense fallback={<Working what="the page" />}>
+      <Outlet />
+    </Suspense>
+  </Page>
+);

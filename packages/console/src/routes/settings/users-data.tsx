@@ -1,0 +1,1 @@
+export const UsersData = () => <p>wip</p>;

@@ -1,0 +1,1 @@
+export const DeliveryPage = () => <p>wip</p>;

@@ -1,0 +1,3 @@
+import { Page } from "../../parts/page.tsx";
+
+export const WebhookPage = () => <Page title="Webhook">wip</Page>;

@@ -1,0 +1,3 @@
+import type { HostileArea } from "./hostile-area.ts";
+
+export const hostileDecide: HostileArea = { names: [], plant: async () => ({}) };

@@ -1,0 +1,25 @@
+import type { Perch } from "../../../packages/sdk/src/index.ts";
+
+/** Each would set `hacked`, open a dialog or ask another host if it were taken for more than text. */
+export const markup = [
+  "<script>window.hacked=1</script>",
+  "<img src=x onerror=alert(1)>",
+  "<svg onload=alert(2)>",
+  '"><iframe src="http://evil.test/"></iframe>',
+  "<style>@import 'http://evil.test/a.css'</style>",
+  "[click](javascript:alert(3)) ![](http://evil.test/p.png)",
+  "{{constructor.constructor('window.hacked=1')()}}",
+  "javascript:window.hacked=1",
+].join(" ");
+/** Turns what follows around, hides characters, and rings the bell. */
+const controls = "safe\u202Etxt.exe\u202C \u2066isolated \u200Bzero\u200B \u0007bell \u001B[31mred \uFEFFend";
+export const hostile = `${markup} ${controls}`;
+export const longWord = "W".repeat(20_000);
+
+/** Pages of one part of the console that show what others wrote. */
+export interface HostileArea {
+  /** Of the pages, as `plant` returns them. */
+  readonly names: readonly string[];
+  /** Stores hostile text wherever it can be stored, in an organisation made for it, and returns the addresses under `/console` that show it. */
+  readonly plant: (perch: Perch) => Promise<Readonly<Record<string, string>>>;
+}

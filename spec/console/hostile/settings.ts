@@ -1,0 +1,3 @@
+import type { HostileArea } from "./hostile-area.ts";
+
+export const hostileSettings: HostileArea = { names: [], plant: async () => ({}) };

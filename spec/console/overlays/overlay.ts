@@ -1,0 +1,27 @@
+import type { Locator, Page } from "playwright-core";
+import { narrow, wide } from "../../../scripts/console/browser.ts";
+
+/** Something that opens over a page, or in it. Opening it changes nothing on the server. */
+export interface Overlay {
+  readonly name: string;
+  readonly path: string;
+  readonly open: (page: Page) => Promise<void>;
+  /** What is there once it is open. */
+  readonly shown: (page: Page) => Locator;
+  readonly viewports: readonly (typeof wide)[];
+  /** Takes back what opening it needed, once it is closed. */
+  readonly tidy?: (page: Page) => Promise<void>;
+}
+
+export const both = [narrow, wide];
+export const button = (page: Page, name: string | RegExp): Locator => page.getByRole("button", { name }).first();
+export const press = (name: string | RegExp) => (page: Page) => button(page, name).click();
+
+export const dialog = (path: string, title: string, open: Overlay["open"]): Overlay => ({
+  ...{ name: `dialog "${title}"`, path, open, viewports: both },
+  shown: (page) => page.getByRole("dialog", { name: title, exact: true }),
+});
+export const menu = (path: string, name: string, trigger: string | RegExp): Overlay => ({
+  ...{ name: `menu ${name}`, path, open: press(trigger), viewports: both },
+  shown: (page) => page.getByRole("menu"),
+});

@@ -1,0 +1,3 @@
+import { defineReach } from "./reach.ts";
+
+export const reachAccess = defineReach({ operations: {} });

@@ -1,0 +1,46 @@
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import type { OperationKey } from "../../../packages/contract/src/index.ts";
+import type { Perch } from "../../../packages/sdk/src/index.ts";
+import type { ConsoleServer } from "../../../scripts/console/console-server.ts";
+import type { ShopAddresses } from "../../../scripts/console/shop.ts";
+
+/** An organisation of its own, and an admin of it in a browser. */
+export interface World {
+  readonly browser: Browser;
+  readonly context: BrowserContext;
+  readonly page: Page;
+  readonly perch: Perch;
+  readonly apiKey: string;
+  readonly organisationId: string;
+  readonly server: ConsoleServer;
+  readonly shop: ShopAddresses;
+}
+
+interface Definition<Prepared> {
+  /** Makes what the pages are about, with the API. */
+  readonly prepare?: (world: World) => Promise<Prepared>;
+  /** For each operation, what a person does in the browser until the console asks for it. They are done in their order. */
+  readonly operations: { readonly [K in OperationKey]?: (world: World, prepared: Prepared) => Promise<void> };
+  /** Ends what `prepare` started. */
+  readonly end?: (prepared: Prepared) => Promise<void>;
+}
+
+/** Operations that one part of the console reaches. */
+export interface Reach {
+  readonly keys: readonly OperationKey[];
+  readonly open: (world: World) => Promise<{
+    readonly reach: (key: OperationKey) => Promise<void>;
+    readonly end: () => Promise<void>;
+  }>;
+}
+
+export const defineReach = <Prepared = undefined>({ prepare, operations, end }: Definition<Prepared>): Reach => ({
+  keys: Object.keys(operations) as OperationKey[],
+  open: async (world) => {
+    const prepared = (await prepare?.(world)) as Prepared;
+    return {
+      reach: async (key) => operations[key]?.(world, prepared),
+      end: async () => end?.(prepared),
+    };
+  },
+});
