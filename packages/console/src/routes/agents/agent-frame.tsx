@@ -33,7 +33,8 @@ const Tabs = ({ agent, name }: { readonly agent: string; readonly name: string }
         to={to}
         params={{ agent }}
         className={tabClass}
-        activeOptions={{ exact: true, includeSearch: false }}
+        // A page below one of these belongs to it; all of them are below the overview.
+        activeOptions={{ exact: to === "/agents/$agent", includeSearch: false }}
         activeProps={{ className: "!border-accent !text-text font-medium", "aria-current": "page" }}
       >
         {tab}

@@ -1,1 +1,123 @@
-export const AgentDeployments = () => <p>wip</p>;
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { getRouteApi, useSearch } from "@tanstack/react-router";
+import { useEffect } from "react";
+import { activeDeploymentsQuery, deploymentPagesQuery, pollMs } from "../../api/deployments-queries.ts";
+import { PagedList } from "../../lists/paged-list.tsx";
+import { useSlowClock } from "../../parts/ago.tsx";
+import { classNames } from "../../parts/class-names.ts";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { rangeLabel, resolveRange } from "../../parts/time-range.ts";
+import { useCan } from "../../session/session.ts";
+import { RollBack } from "./deploy/roll-back.tsx";
+import { ComparedDeployments } from "./deployments/compared-deployments.tsx";
+import { DeploymentTable } from "./deployments/deployment-table.tsx";
+import { timelineOf } from "./deployments/timeline.ts";
+import { TimelineView } from "./deployments/timeline-view.tsx";
+import { servedEnvironments } from "./live-deployments.ts";
+
+const route = getRouteApi("/signed-in/agents/$agent/deployments");
+
+/** All pages that reach into the time in sight: what is older is loaded when somebody asks for it. */
+function useDeploymentPages(agent: string, environment: string | undefined, start: Date) {
+  const query = useInfiniteQuery({
+    ...deploymentPagesQuery(agent, environment),
+    // A poll reads all pages that were loaded.
+    refetchInterval: ({ state }) =>
+      pollMs(state.data?.pages.flatMap(({ data }) => data)) * (state.data?.pages.length ?? 1),
+  });
+  const { data, hasNextPage, isFetching, fetchNextPage } = query;
+  const oldest = data?.pages.at(-1)?.data.at(-1)?.created_at;
+  const isMissing = hasNextPage && !isFetching && oldest !== undefined && Date.parse(oldest) > start.getTime();
+  useEffect(() => {
+    if (isMissing) void fetchNextPage();
+  }, [isMissing, fetchNextPage]);
+  return query;
+}
+
+/** The last of two chosen ones gives way to a third. */
+const toggled = (chosen: readonly string[], id: string): readonly string[] =>
+  chosen.includes(id) ? chosen.filter((each) => each !== id) : [...chosen.slice(0, 1), id];
+
+const RollBacks = ({ agent, env }: { readonly agent: string; readonly env: string | undefined }) => {
+  const { data: active = [] } = useQuery(activeDeploymentsQuery(agent));
+  return servedEnvironments(active)
+    .filter(({ environment }) => env === undefined || environment === env)
+    .map(
+      ({ environment, live, canary }) =>
+        live && <RollBack key={environment} agent={agent} live={live} canary={canary} />,
+    );
+};
+
+const NoDeployments = ({ agent, env }: { readonly agent: string; readonly env: string | undefined }) => (
+  <EmptyState title={env === undefined ? "No deployments yet" : `No deployments in ${env}`}>
+    <p className="text-muted">
+      Until the first one, the draft answers every message. A deployment gives it a version that does not change, and
+      can be rolled back: use Deploy agent above, or the command line.
+    </p>
+    <code className="rounded border border-line bg-sunken px-3 py-2 font-mono text-table">
+      npx perch deploy {agent} --label v1
+    </code>
+  </EmptyState>
+);
+
+/** Which version served each environment when, and what differs between any two of them. */
+export function AgentDeployments() {
+  const { agent } = route.useParams();
+  const { from, to } = route.useSearch();
+  const { env, range } = useSearch({ strict: false });
+  const navigate = route.useNavigate();
+  const now = useSlowClock();
+  const { start, end = now } = resolveRange(range, now);
+  const span = { start: start.getTime(), end: end.getTime() };
+  const query = useDeploymentPages(agent, env, start);
+  const canWrite = useCan("write");
+  const compared = [from, to].filter((id) => id !== undefined);
+  const compare = ([first, second]: readonly string[]) =>
+    void navigate({ search: (before) => ({ ...before, from: first, to: second }), replace: true });
+  return (
+    <PagedList query={query} what="deployments" empty={<NoDeployments agent={agent} env={env} />}>
+      {(deployments) => {
+        const lanes = timelineOf(deployments, span, now.getTime());
+        return (
+          <>
+            <section aria-labelledby="timeline-title" className="flex flex-col gap-1 pt-3 pb-4">
+              <div className="flex min-h-8 flex-wrap items-center justify-between gap-2 px-4">
+                <h2 id="timeline-title" className="text-body">
+                  {rangeLabel(range)}
+                </h2>
+                {canWrite && (
+                  <div className="flex flex-wrap gap-2 empty:hidden">
+                    <RollBacks agent={agent} env={env} />
+                  </div>
+                )}
+              </div>
+              {lanes.length > 0 ? (
+                <TimelineView agent={agent} lanes={lanes} span={span} compared={compared} />
+              ) : (
+                <p className="px-4 text-muted text-table">Nothing was deployed in this time.</p>
+              )}
+            </section>
+            <div
+              className={classNames(
+                "border-line border-t",
+                compared.length > 0 && "xl:grid xl:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]",
+              )}
+            >
+              {compared.length > 0 && (
+                <div className="min-w-0 border-line max-xl:border-b xl:order-last xl:border-l">
+                  <ComparedDeployments agent={agent} ids={compared} onClear={() => compare([])} />
+                </div>
+              )}
+              <DeploymentTable
+                agent={agent}
+                deployments={deployments}
+                compared={compared}
+                onCompare={(id) => compare(toggled(compared, id))}
+              />
+            </div>
+          </>
+        );
+      }}
+    </PagedList>
+  );
+}

@@ -10,11 +10,11 @@ export interface ServedEnvironment {
 const isCanary = ({ traffic_percent }: Deployment): boolean => traffic_percent < 100;
 
 /** `production` first, because it is asked about most; the others by name. */
-const inOrder = (a: string, b: string): number =>
+export const inEnvironmentOrder = (a: string, b: string): number =>
   Number(b === "production") - Number(a === "production") || a.localeCompare(b);
 
 export function servedEnvironments(active: readonly Deployment[]): ServedEnvironment[] {
-  const names = [...new Set(active.map(({ environment }) => environment))].sort(inOrder);
+  const names = [...new Set(active.map(({ environment }) => environment))].sort(inEnvironmentOrder);
   return names.map((environment) => {
     const here = active.filter((deployment) => deployment.environment === environment);
     return { environment, live: here.find((one) => !isCanary(one)), canary: here.find(isCanary) };

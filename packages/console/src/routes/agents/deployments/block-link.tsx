@@ -1,0 +1,49 @@
+import { Link } from "@tanstack/react-router";
+import { exactTime } from "../../../parts/ago.tsx";
+import { classNames } from "../../../parts/class-names.ts";
+import { formatSpan } from "../../../parts/span.ts";
+import { type Block, placeOf, type Span, wordOf } from "./timeline.ts";
+
+interface BlockLinkProps {
+  readonly agent: string;
+  readonly block: Block;
+  readonly span: Span;
+  readonly kind: "live" | "canary";
+  readonly isCompared: boolean;
+}
+
+const colours = {
+  live: "h-7 bg-sunken border-line-strong text-muted leading-6.5 hover:text-text",
+  liveNow: "h-7 border-transparent bg-accent font-medium text-on-accent leading-6.5",
+  canary: "h-4.5 border-canary bg-canary-soft text-canary leading-4",
+} as const;
+
+/** A time of service, to scale. One that is too short to be seen is as wide as a finger needs. */
+export function BlockLink({ agent, block, span, kind, isCompared }: BlockLinkProps) {
+  const { deployment, from, to, isOpen } = block;
+  const { left, width } = placeOf(from, to, span);
+  const isLiveNow = kind === "live" && isOpen;
+  const what = kind === "canary" && !isOpen ? "canary" : wordOf(deployment);
+  const name = `${deployment.version}, ${what}, ${isOpen ? `since ${exactTime(new Date(from))}` : `for ${formatSpan(to - from)} until ${exactTime(new Date(to))}`}`;
+  return (
+    <li className="contents">
+      <Link
+        to="/agents/$agent/deployments/$deployment"
+        params={{ agent, deployment: deployment.id }}
+        title={name}
+        aria-label={name}
+        style={{ left: `min(${left}%, calc(100% - 8px))`, width: `${width}%` }}
+        className={classNames(
+          "absolute min-w-2 overflow-hidden truncate whitespace-nowrap rounded border px-1.5 font-mono text-small",
+          kind === "canary" ? `top-12.5 ${colours.canary}` : `top-5 ${isLiveNow ? colours.liveNow : colours.live}`,
+          deployment.status === "rolled_back" && "border-dashed",
+          isCompared && "outline-2 outline-text",
+        )}
+      >
+        {deployment.version}
+        {isLiveNow && <span className="ml-1.5 font-sans">live</span>}
+        {kind === "canary" && isOpen && <span className="ml-1.5 font-sans">{deployment.traffic_percent} %</span>}
+      </Link>
+    </li>
+  );
+}

@@ -1,0 +1,101 @@
+import type { Deployment } from "@perch/sdk";
+import { isCanary } from "../../../api/is-canary.ts";
+import { inEnvironmentOrder } from "../live-deployments.ts";
+
+/** A time in which a deployment served requests: all of them, or a share as a canary. In milliseconds. */
+export interface Block {
+  readonly deployment: Deployment;
+  readonly from: number;
+  readonly to: number;
+  /** It serves requests now. */
+  readonly isOpen: boolean;
+}
+
+export interface Lane {
+  readonly environment: string;
+  readonly live: readonly Block[];
+  readonly canaries: readonly Block[];
+  /** Those that never served a request: they failed their checks, or are being checked. */
+  readonly never: readonly Deployment[];
+}
+
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+const timeOf = (at: string): number => Date.parse(at);
+const overlaps = ({ from, to }: Pick<Block, "from" | "to">, { start, end }: Span): boolean =>
+  to >= start && from <= end;
+
+const blockOf = (deployment: Deployment, now: number): Block | undefined => {
+  const { activated_at, ended_at, status } = deployment;
+  if (activated_at === null) return undefined;
+  const to = ended_at === null ? now : timeOf(ended_at);
+  return { deployment, from: timeOf(activated_at), to, isOpen: status === "active" };
+};
+
+/**
+ * A canary that was promoted has one record, which begins when it was a canary. It was live from the end of the one before: until then,
+ * both served requests.
+ */
+function splitPromoted(blocks: readonly Block[]): { readonly live: Block[]; readonly canaries: Block[] } {
+  const live: Block[] = [];
+  const canaries: Block[] = [];
+  for (const block of blocks.toSorted((a, b) => a.from - b.from)) {
+    const before = live.at(-1);
+    if (before && !before.isOpen && before.to > block.from) {
+      canaries.push({ ...block, to: before.to, isOpen: false });
+      live.push({ ...block, from: before.to });
+    } else live.push(block);
+  }
+  return { live, canaries };
+}
+
+function laneOf(environment: string, deployments: readonly Deployment[], span: Span, now: number): Lane {
+  const blocksOf = (those: readonly Deployment[]) => those.flatMap((each) => blockOf(each, now) ?? []);
+  const isPartial = ({ traffic_percent }: Deployment) => traffic_percent < 100;
+  const { live, canaries } = splitPromoted(blocksOf(deployments.filter((each) => !isPartial(each))));
+  const isSeen = (block: Block) => overlaps(block, span);
+  return {
+    environment,
+    live: live.filter(isSeen),
+    canaries: [...canaries, ...blocksOf(deployments.filter(isPartial))].filter(isSeen),
+    never: deployments.filter(
+      ({ activated_at, created_at }) =>
+        activated_at === null && overlaps({ from: timeOf(created_at), to: timeOf(created_at) }, span),
+    ),
+  };
+}
+
+/** What served each environment when, of deployments in any order. Environments of which nothing is in sight are left out. */
+export function timelineOf(deployments: readonly Deployment[], span: Span, now: number): Lane[] {
+  const environments = [...new Set(deployments.map(({ environment }) => environment))].sort(inEnvironmentOrder);
+  return environments
+    .map((environment) =>
+      laneOf(
+        environment,
+        deployments.filter((each) => each.environment === environment),
+        span,
+        now,
+      ),
+    )
+    .filter(({ live, canaries, never }) => live.length + canaries.length + never.length > 0);
+}
+
+/** Where it is drawn, in percent of the span's width. */
+export function placeOf(
+  from: number,
+  to: number,
+  { start, end }: Span,
+): { readonly left: number; readonly width: number } {
+  const share = (at: number) => (Math.min(Math.max(at, start), end) - start) / (end - start);
+  const left = share(from) * 100;
+  return { left, width: share(to) * 100 - left };
+}
+
+/** The word for what a deployment is or was. */
+export function wordOf(deployment: Deployment): string {
+  if (isCanary(deployment)) return `canary ${deployment.traffic_percent} %`;
+  return deployment.status === "active" ? "live" : deployment.status.replace("_", " ");
+}
