@@ -6,7 +6,7 @@ import { deploymentsQuery } from "../../../api/deployments-queries.ts";
 import { type AgentHistory, historyQuery } from "../../../api/metrics-queries.ts";
 import { formatCount, formatDuration } from "../../../parts/duration.ts";
 import { ErrorNote } from "../../../parts/error-note.tsx";
-import type { ChartMark } from "../../../parts/time-chart.tsx";
+import type { ChartMark } from "../../../parts/time-chart-options.ts";
 import { rangeLabel } from "../../../parts/time-range.ts";
 import { Working } from "../../../parts/working.tsx";
 import { HistoryTable } from "./history-table.tsx";
@@ -43,29 +43,28 @@ const FourCharts = ({ history, marks }: FourChartsProps) => {
         {...common}
         title="Throughput"
         summary={`${formatCount(history.runs)} runs`}
-        values={throughput}
+        series={[{ label: "Requests per minute", values: throughput, tone: "accent" }]}
         format={perMinute}
       />
       <TimeChart
         {...common}
         title="Error rate"
         summary={history.runs > 0 ? percent(history.failedRate) : "no runs"}
-        values={errorRate}
+        series={[{ label: "Error rate", values: errorRate, tone: "danger" }]}
         format={percent}
-        tone="danger"
       />
       <TimeChart
         {...common}
         title="Run time, 95th percentile"
         summary={history.runs > 0 ? `up to ${formatDuration(largest(p95Ms))}` : "no runs"}
-        values={p95Ms}
+        series={[{ label: "95th percentile", values: p95Ms, tone: "accent" }]}
         format={formatDuration}
       />
       <TimeChart
         {...common}
         title="Tokens"
         summary={formatCount(total(tokens))}
-        values={tokens}
+        series={[{ label: "Tokens", values: tokens, tone: "accent" }]}
         format={(value) => short.format(value)}
       />
     </div>
