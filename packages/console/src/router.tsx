@@ -163,7 +163,7 @@ const logs = createRoute({
 const metrics = createRoute({
   getParentRoute: () => signedIn,
   path: "/metrics",
-  validateSearch: textSearch("agent", "granularity", "version", "metric"),
+  validateSearch: textSearch("agent", "granularity", "version", "compare"),
   component: lazyPage(() => import("./routes/metrics/metrics.tsx"), "Metrics"),
 });
 

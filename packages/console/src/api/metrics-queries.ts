@@ -1,4 +1,4 @@
-import type { AgentMetrics, MetricSeries } from "@perch/sdk";
+import type { AgentMetrics } from "@perch/sdk";
 import { queryOptions } from "@tanstack/react-query";
 import { resolveRange } from "../parts/time-range.ts";
 import { perch } from "./perch.ts";
@@ -12,7 +12,7 @@ export interface AgentTraffic {
   readonly errorRates: readonly (number | null)[];
 }
 
-const intervalMinutes = { "1m": 1, "5m": 5, "1h": 60, "1d": 1440 } as const;
+export const intervalMinutes = { "1m": 1, "5m": 5, "1h": 60, "1d": 1440 } as const;
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
@@ -59,58 +59,5 @@ export const trafficQuery = ({ agentIds, range, environment }: TrafficQuery) =>
       return trafficByAgent(await perch.metrics.getAll(query, { signal }));
     },
     staleTime: 60_000,
-    refetchInterval: 60_000,
-  });
-
-/** The runs of one agent over a range, in intervals. Null where there were none. */
-export interface AgentHistory {
-  /** Beginning of each interval, in seconds. */
-  readonly times: readonly number[];
-  /** Requests per minute. */
-  readonly throughput: readonly (number | null)[];
-  readonly errorRate: readonly (number | null)[];
-  readonly p95Ms: readonly (number | null)[];
-  readonly tokens: readonly (number | null)[];
-  readonly runs: number;
-  readonly failedRate: number;
-}
-
-interface HistoryQuery {
-  readonly agent: string;
-  readonly range: string | undefined;
-  readonly environment: string | undefined;
-}
-
-async function fetchHistory({ agent, range, environment }: HistoryQuery, signal: AbortSignal): Promise<AgentHistory> {
-  const { start, end = new Date() } = resolveRange(range, new Date());
-  const query = { start_time: start.toISOString(), end_time: end.toISOString(), environment };
-  const get = (metric: MetricSeries["metric"], statistic?: "p95") =>
-    perch.metrics.get(agent, { ...query, metric, statistic }, { signal });
-  const [throughput, errorRate, p95, tokens] = await Promise.all([
-    get("throughput"),
-    get("error_rate"),
-    get("response_time", "p95"),
-    get("tokens"),
-  ]);
-  const valuesOf = (series: MetricSeries) => series.values.map(({ value }) => value);
-  const perMinute = valuesOf(throughput);
-  const traffic = trafficOf(perMinute, valuesOf(errorRate), intervalMinutes[throughput.granularity]);
-  const orGap = (series: MetricSeries) => valuesOf(series).map((value, index) => (perMinute[index] ? value : null));
-  return {
-    times: throughput.values.map(({ timestamp }) => Date.parse(timestamp) / 1000),
-    throughput: traffic.throughput,
-    errorRate: traffic.errorRates,
-    p95Ms: orGap(p95),
-    tokens: orGap(tokens),
-    runs: traffic.runs,
-    failedRate: traffic.errorRate,
-  };
-}
-
-export const historyQuery = (query: HistoryQuery) =>
-  queryOptions({
-    queryKey: ["metrics", "history", query.agent, query.range, query.environment],
-    queryFn: ({ signal }) => fetchHistory(query, signal),
-    staleTime: 30_000,
     refetchInterval: 60_000,
   });

@@ -1,3 +1,33 @@
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { buttonClass } from "../../parts/button.tsx";
 import { Page } from "../../parts/page.tsx";
+import { visibleText } from "../../parts/visible-text.ts";
+import { AgentCharts } from "./agent-charts.tsx";
+import { AllAgents } from "./all-agents.tsx";
+import { MetricFilters } from "./metric-filters.tsx";
 
-export const Metrics = () => <Page title="Metrics">wip</Page>;
+const route = getRouteApi("/signed-in/metrics");
+
+/** How much an agent works, how well, how fast, and at what price; or all of them, each in a line. */
+export function Metrics() {
+  const { agent } = route.useSearch();
+  const allAgents = (
+    <Link
+      to="/metrics"
+      search={{ agent: undefined, version: undefined, compare: undefined }}
+      className={buttonClass("plain")}
+    >
+      Show all agents
+    </Link>
+  );
+  return (
+    <Page
+      title="Metrics"
+      tabTitle={agent === undefined ? "Metrics" : `Metrics of ${visibleText(agent)}`}
+      actions={agent !== undefined && allAgents}
+      below={<MetricFilters />}
+    >
+      {agent === undefined ? <AllAgents /> : <AgentCharts key={agent} agent={agent} />}
+    </Page>
+  );
+}

@@ -1,33 +1,25 @@
-import type { Deployment } from "@perch/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useMemo } from "react";
+import { type AgentHistory, historyQuery } from "../../../api/agent-history-queries.ts";
+import { marksOf } from "../../../api/deployment-marks.ts";
 import { deploymentsQuery } from "../../../api/deployments-queries.ts";
-import { type AgentHistory, historyQuery } from "../../../api/metrics-queries.ts";
 import { formatCount, formatDuration } from "../../../parts/duration.ts";
 import { ErrorNote } from "../../../parts/error-note.tsx";
+import { formatPercent, formatPerMinute, formatShort, largestOf, totalOf } from "../../../parts/figures.ts";
 import type { ChartMark } from "../../../parts/time-chart-options.ts";
 import { rangeLabel } from "../../../parts/time-range.ts";
+import { type ValuesColumn, ValuesTable } from "../../../parts/values-table.tsx";
 import { Working } from "../../../parts/working.tsx";
-import { HistoryTable } from "./history-table.tsx";
 
 const TimeChart = lazy(async () => ({ default: (await import("../../../parts/time-chart.tsx")).TimeChart }));
 
-const percent = (rate: number): string => `${(rate * 100).toFixed(rate > 0 && rate < 0.1 ? 1 : 0)} %`;
-const perMinute = (value: number): string => `${value >= 10 ? Math.round(value) : Number(value.toFixed(2))}/min`;
-const short = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
-
-const numbers = (values: readonly (number | null)[]): number[] => values.filter((value) => value !== null);
-const largest = (values: readonly (number | null)[]): number => Math.max(0, ...numbers(values));
-const total = (values: readonly (number | null)[]): number => numbers(values).reduce((sum, value) => sum + value, 0);
-
-/** Deployments that took effect in what is shown. */
-const marksOf = (deployments: readonly Deployment[], environment: string | undefined): ChartMark[] =>
-  deployments.flatMap((one) =>
-    one.activated_at !== null && (environment === undefined || one.environment === environment)
-      ? [{ atSeconds: Date.parse(one.activated_at) / 1000, label: one.version }]
-      : [],
-  );
+const columnsOf = ({ throughput, errorRate, p95Ms, tokens }: AgentHistory): ValuesColumn[] => [
+  { title: "Requests per minute", values: throughput, format: (value) => value.toFixed(2) },
+  { title: "Error rate", values: errorRate, format: formatPercent },
+  { title: "95th percentile", values: p95Ms, format: formatDuration },
+  { title: "Tokens", values: tokens, format: formatCount },
+];
 
 interface FourChartsProps {
   readonly history: AgentHistory;
@@ -44,28 +36,28 @@ const FourCharts = ({ history, marks }: FourChartsProps) => {
         title="Throughput"
         summary={`${formatCount(history.runs)} runs`}
         series={[{ label: "Requests per minute", values: throughput, tone: "accent" }]}
-        format={perMinute}
+        format={formatPerMinute}
       />
       <TimeChart
         {...common}
         title="Error rate"
-        summary={history.runs > 0 ? percent(history.failedRate) : "no runs"}
+        summary={history.runs > 0 ? formatPercent(history.failedRate) : "no runs"}
         series={[{ label: "Error rate", values: errorRate, tone: "danger" }]}
-        format={percent}
+        format={formatPercent}
       />
       <TimeChart
         {...common}
         title="Run time, 95th percentile"
-        summary={history.runs > 0 ? `up to ${formatDuration(largest(p95Ms))}` : "no runs"}
+        summary={history.runs > 0 ? `up to ${formatDuration(largestOf(p95Ms))}` : "no runs"}
         series={[{ label: "95th percentile", values: p95Ms, tone: "accent" }]}
         format={formatDuration}
       />
       <TimeChart
         {...common}
         title="Tokens"
-        summary={formatCount(total(tokens))}
+        summary={formatCount(totalOf(tokens))}
         series={[{ label: "Tokens", values: tokens, tone: "accent" }]}
-        format={(value) => short.format(value)}
+        format={formatShort}
       />
     </div>
   );
@@ -88,7 +80,7 @@ export function Charts({ agent }: { readonly agent: string }) {
       ) : history ? (
         <Suspense fallback={<Working what="the charts" />}>
           <FourCharts history={history} marks={marks} />
-          <HistoryTable history={history} />
+          <ValuesTable times={history.times} columns={columnsOf(history)} />
         </Suspense>
       ) : (
         <Working what="the metrics" />

@@ -1,0 +1,128 @@
+import type { MetricSeries } from "@perch/sdk";
+import { queryOptions } from "@tanstack/react-query";
+import { type Granularity, refreshMs } from "../parts/granularity.ts";
+import { resolveRange } from "../parts/time-range.ts";
+import { intervalMinutes, trafficOf } from "./metrics-queries.ts";
+import { perch } from "./perch.ts";
+
+type Values = readonly (number | null)[];
+
+/** The runs of one agent over a range, in intervals. Null where there were none. */
+export interface AgentHistory {
+  readonly granularity: Granularity;
+  /** Beginning of each interval, in seconds. */
+  readonly times: readonly number[];
+  /** Requests per minute. */
+  readonly throughput: Values;
+  readonly errorRate: Values;
+  readonly p95Ms: Values;
+  readonly tokens: Values;
+  readonly runs: number;
+  readonly failedRate: number;
+}
+
+export interface DetailedHistory extends AgentHistory {
+  /** Undefined: of all versions. */
+  readonly version: string | undefined;
+  readonly averageMs: Values;
+  readonly p50Ms: Values;
+  readonly p99Ms: Values;
+  /** In US dollars. */
+  readonly cost: Values;
+}
+
+interface HistoryQuery {
+  readonly agent: string;
+  readonly range: string | undefined;
+  readonly environment: string | undefined;
+}
+
+interface DetailedHistoryQuery extends HistoryQuery {
+  /** Undefined: as the server chooses for the range. */
+  readonly granularity: Granularity | undefined;
+  /** Each has a history of its own, over the same intervals. Undefined: all versions together. */
+  readonly versions: readonly (string | undefined)[];
+}
+
+type Statistic = NonNullable<MetricSeries["statistic"]>;
+
+type ReadSeries = (metric: MetricSeries["metric"], statistic?: Statistic) => Promise<MetricSeries>;
+
+/** Asks for series of the same intervals. */
+const seriesReader = ({ agent, range, environment }: HistoryQuery, signal: AbortSignal) => {
+  const { start, end = new Date() } = resolveRange(range, new Date());
+  const times = { start_time: start.toISOString(), end_time: end.toISOString() };
+  return (own: { readonly version?: string | undefined; readonly granularity?: Granularity | undefined }): ReadSeries =>
+    (metric, statistic) =>
+      perch.metrics.get(agent, { ...times, environment, ...own, metric, statistic }, { signal });
+};
+
+const valuesOf = ({ values }: MetricSeries): number[] => values.map(({ value }) => value);
+
+/** An interval without runs has values of 0, which nobody has measured. */
+const orGap = (series: MetricSeries, throughput: Values): Values =>
+  valuesOf(series).map((value, index) => ((throughput[index] ?? null) === null ? null : value));
+
+async function fetchHistory(read: ReadSeries): Promise<AgentHistory> {
+  const [throughput, errorRate, p95, tokens] = await Promise.all([
+    read("throughput"),
+    read("error_rate"),
+    read("response_time", "p95"),
+    read("tokens"),
+  ]);
+  const { granularity } = throughput;
+  const traffic = trafficOf(valuesOf(throughput), valuesOf(errorRate), intervalMinutes[granularity]);
+  return {
+    granularity,
+    times: throughput.values.map(({ timestamp }) => Date.parse(timestamp) / 1000),
+    throughput: traffic.throughput,
+    errorRate: traffic.errorRates,
+    p95Ms: orGap(p95, traffic.throughput),
+    tokens: orGap(tokens, traffic.throughput),
+    runs: traffic.runs,
+    failedRate: traffic.errorRate,
+  };
+}
+
+export const historyQuery = (query: HistoryQuery) =>
+  queryOptions({
+    queryKey: ["metrics", "history", query],
+    queryFn: ({ signal }) => fetchHistory(seriesReader(query, signal)({})),
+    staleTime: 30_000,
+    refetchInterval: 60_000,
+  });
+
+async function fetchDetails(version: string | undefined, read: ReadSeries): Promise<DetailedHistory> {
+  const [history, average, p50, p99, cost] = await Promise.all([
+    fetchHistory(read),
+    read("response_time", "avg"),
+    read("response_time", "p50"),
+    read("response_time", "p99"),
+    read("cost"),
+  ]);
+  const { throughput } = history;
+  return {
+    ...history,
+    version,
+    averageMs: orGap(average, throughput),
+    p50Ms: orGap(p50, throughput),
+    p99Ms: orGap(p99, throughput),
+    cost: orGap(cost, throughput),
+  };
+}
+
+/** The same with all statistics of the run time, and cost. A range that is over does not change any more. */
+export const detailedHistoryQuery = (query: DetailedHistoryQuery) =>
+  queryOptions({
+    queryKey: ["metrics", "detailed history", query],
+    queryFn: ({ signal }) => {
+      const readerOf = seriesReader(query, signal);
+      const { granularity, versions } = query;
+      return Promise.all(versions.map((version) => fetchDetails(version, readerOf({ version, granularity }))));
+    },
+    staleTime: 10_000,
+    refetchInterval: ({ state }) => {
+      const { end } = resolveRange(query.range, new Date());
+      return end !== undefined && end < new Date() ? false : refreshMs(state.data?.[0]?.granularity);
+    },
+  });

@@ -1,0 +1,21 @@
+import { expect, test } from "vitest";
+import { fittingGranularities, refreshMs } from "./granularity.ts";
+
+const hour = 3_600_000;
+
+test.each([
+  ["a minute", hour / 60, []],
+  ["an hour", hour, ["1m", "5m"]],
+  ["a day", 24 * hour, ["1m", "5m", "1h"]],
+  ["a week", 7 * 24 * hour, ["1h", "1d"]],
+  ["a month", 30 * 24 * hour, ["1h", "1d"]],
+  ["a year", 365 * 24 * hour, ["1d"]],
+])("%s offers the intervals that one request may ask for", (_, rangeMs, expected) => {
+  expect(fittingGranularities(rangeMs)).toEqual(expected);
+});
+
+test("finer intervals are read again sooner", () => {
+  expect([refreshMs("1m"), refreshMs("5m"), refreshMs("1h"), refreshMs(undefined)]).toEqual([
+    15_000, 30_000, 60_000, 60_000,
+  ]);
+});

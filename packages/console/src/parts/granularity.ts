@@ -1,0 +1,29 @@
+const seconds = { "1m": 60, "5m": 300, "1h": 3600, "1d": 86_400 } as const;
+export type Granularity = keyof typeof seconds;
+
+const granularities = Object.keys(seconds) as readonly Granularity[];
+
+/** Of one agent, as the API allows. */
+const maxIntervals = 1500;
+
+/** Those that a range has at least two intervals of, and not more than one request may ask for. */
+export const fittingGranularities = (rangeMs: number): readonly Granularity[] =>
+  granularities.filter((one) => {
+    const ms = seconds[one] * 1000;
+    // A range that begins within an interval touches one more.
+    return rangeMs >= 2 * ms && Math.ceil(rangeMs / ms) + 1 <= maxIntervals;
+  });
+
+const words: Readonly<Record<Granularity, string>> = {
+  "1m": "by the minute",
+  "5m": "every 5 minutes",
+  "1h": "by the hour",
+  "1d": "by the day",
+};
+export const granularityWords = (granularity: Granularity): string => words[granularity];
+
+/** How often new values are asked for: a finer interval changes sooner. */
+export const refreshMs = (granularity: Granularity | undefined): number => {
+  if (granularity === "1m") return 15_000;
+  return granularity === "5m" ? 30_000 : 60_000;
+};

@@ -1,0 +1,93 @@
+import { keepPreviousData, useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { lazy, Suspense, useMemo } from "react";
+import { detailedHistoryQuery } from "../../api/agent-history-queries.ts";
+import { marksOf } from "../../api/deployment-marks.ts";
+import { deploymentsQuery } from "../../api/deployments-queries.ts";
+import { ErrorNote } from "../../parts/error-note.tsx";
+import { granularityWords } from "../../parts/granularity.ts";
+import { OutsideText } from "../../parts/outside-text.tsx";
+import type { ChartMark } from "../../parts/time-chart-options.ts";
+import { rangeLabel } from "../../parts/time-range.ts";
+import { ValuesTable } from "../../parts/values-table.tsx";
+import { Working } from "../../parts/working.tsx";
+import { type ChartOfPage, chartsOf, columnsOf } from "./charts-of.ts";
+import { chosenGranularity } from "./chosen-granularity.ts";
+
+const TimeChart = lazy(async () => ({ default: (await import("../../parts/time-chart.tsx")).TimeChart }));
+
+const route = getRouteApi("/signed-in/metrics");
+const deploymentsEveryMs = 30_000;
+
+interface ChartsProps {
+  readonly charts: readonly ChartOfPage[];
+  readonly times: readonly number[];
+  readonly marks: readonly ChartMark[];
+}
+
+const Charts = ({ charts, times, marks }: ChartsProps) => (
+  <div className="grid gap-x-6 gap-y-4 lg:grid-cols-2">
+    {charts.map(({ isWide, ...chart }) => (
+      <div key={chart.title} className={isWide ? "min-w-0 lg:col-span-2" : "min-w-0"}>
+        <TimeChart {...chart} times={times} marks={marks} />
+      </div>
+    ))}
+  </div>
+);
+
+/** The chosen version or all of them, and the one to compare with. */
+function useHistories(agent: string) {
+  const { range, env, version, compare, granularity } = route.useSearch();
+  return useQuery({
+    ...detailedHistoryQuery({
+      ...{ agent, range, environment: env },
+      granularity: chosenGranularity(granularity, range),
+      versions: compare === undefined || compare === version ? [version] : [version, compare],
+    }),
+    placeholderData: keepPreviousData,
+  });
+}
+
+/** All metrics of one agent, with the deployments that may explain them. */
+export function AgentCharts({ agent }: { readonly agent: string }) {
+  const { range, env, version } = route.useSearch();
+  const { data: histories, error, refetch } = useHistories(agent);
+  const { data: deployments } = useQuery({ ...deploymentsQuery(agent), refetchInterval: deploymentsEveryMs });
+  const marks = useMemo(() => marksOf(deployments ?? [], env), [deployments, env]);
+  const charts = useMemo(() => chartsOf(histories ?? []), [histories]);
+  const columns = useMemo(() => columnsOf(charts), [charts]);
+  const [first] = histories ?? [];
+  return (
+    <section aria-labelledby="charts-title" className="flex flex-col gap-3 p-4">
+      <h2 id="charts-title" className="text-body">
+        <OutsideText text={agent} />
+        {version !== undefined && (
+          <>
+            {" "}
+            <OutsideText text={version} className="font-mono" />
+          </>
+        )}
+        <span className="font-normal text-muted">
+          {" · "}
+          {rangeLabel(range)}
+          {env !== undefined && (
+            <>
+              {" in "}
+              <OutsideText text={env} />
+            </>
+          )}
+          {first && `, ${granularityWords(first.granularity)}`}
+        </span>
+      </h2>
+      {error && <ErrorNote error={error} onRetry={() => void refetch()} />}
+      {first ? (
+        <Suspense fallback={<Working what="the charts" />}>
+          <Charts charts={charts} times={first.times} marks={marks} />
+          <ValuesTable times={first.times} columns={columns} />
+        </Suspense>
+      ) : (
+        !error && <Working what="the metrics" />
+      )}
+    </section>
+  );
+}

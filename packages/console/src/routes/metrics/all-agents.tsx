@@ -1,0 +1,120 @@
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { type AgentFigures, allMetricsQuery } from "../../api/all-metrics-query.ts";
+import { classNames } from "../../parts/class-names.ts";
+import { formatCount, formatDuration } from "../../parts/duration.ts";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { ErrorNote } from "../../parts/error-note.tsx";
+import { formatDollars, formatPercent, formatShort, totalOf } from "../../parts/figures.ts";
+import { OutsideText } from "../../parts/outside-text.tsx";
+import { Sparkline } from "../../parts/sparkline.tsx";
+import { Cell, RowName, Table, wideOnly } from "../../parts/table.tsx";
+import { rangeLabel } from "../../parts/time-range.ts";
+import { Working } from "../../parts/working.tsx";
+
+const route = getRouteApi("/signed-in/metrics");
+
+const right = `${wideOnly} text-right`;
+const columns = [
+  { title: "Agent" },
+  { title: "Runs", className: right },
+  { title: "Failed", className: right },
+  { title: "Average run time", className: right },
+  { title: "Tokens", className: right },
+  { title: "Cost", className: right },
+];
+
+interface FigureProps {
+  readonly text: string;
+  readonly values: readonly (number | null)[];
+  /** What the line shows, in words. */
+  readonly label: string;
+  readonly tone?: "accent" | "danger";
+}
+
+const Figure = ({ text, values, label, tone = "accent" }: FigureProps) => (
+  <Cell className={wideOnly}>
+    <span className="flex items-center justify-end gap-3">
+      <span className={classNames("w-16 text-right", tone === "danger" && "text-danger")}>{text}</span>
+      {/* The line needs room that a table of a middling window does not have. */}
+      <span className="max-xl:hidden">
+        <Sparkline values={values} tone={tone} label={label} />
+      </span>
+    </span>
+  </Cell>
+);
+
+const AgentRow = ({ figures }: { readonly figures: AgentFigures }) => {
+  const { name, runs, errorRate } = figures;
+  const orNone = (text: string) => (runs === 0 ? "–" : text);
+  const average = formatDuration(figures.averageMs);
+  return (
+    <tr className="relative hover:bg-sunken">
+      <RowName className="font-medium">
+        <Link
+          to="/metrics"
+          search={(before) => ({ ...before, agent: name })}
+          // The whole row is the link's target, without a second link in it.
+          className="after:absolute after:inset-0 after:content-[''] focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:outline-accent focus-visible:after:-outline-offset-2"
+        >
+          <OutsideText text={name} />
+        </Link>
+        <span className="block pb-1 font-normal text-muted text-small md:hidden">
+          {runs === 0
+            ? "no runs"
+            : `${formatCount(runs)} runs, ${formatPercent(errorRate)} failed, ${average} on average, ${formatShort(totalOf(figures.tokens))} tokens, ${formatDollars(totalOf(figures.cost))}`}
+        </span>
+      </RowName>
+      <Figure text={formatCount(runs)} values={figures.throughput} label="Runs over time" />
+      <Figure
+        text={orNone(formatPercent(errorRate))}
+        values={figures.errorRates}
+        label="Share of failed runs over time"
+        {...(errorRate > 0 && { tone: "danger" })}
+      />
+      <Figure text={orNone(average)} values={figures.averagesMs} label="Average run time over time" />
+      <Figure text={orNone(formatShort(totalOf(figures.tokens)))} values={figures.tokens} label="Tokens over time" />
+      <Figure text={orNone(formatDollars(totalOf(figures.cost)))} values={figures.cost} label="Cost over time" />
+    </tr>
+  );
+};
+
+/** The newest hundred agents, each in a line that leads to its charts. */
+export function AllAgents() {
+  const { range, env } = route.useSearch();
+  const { data, error, refetch } = useQuery(allMetricsQuery(range, env));
+  if (!data)
+    return error ? (
+      <div className="p-4">
+        <ErrorNote error={error} onRetry={() => void refetch()} />
+      </div>
+    ) : (
+      <Working what="the metrics" />
+    );
+  if (data.agents.length === 0)
+    return (
+      <EmptyState title="No agents yet">
+        <p className="text-muted">
+          Each agent has a line here, with its runs, failures, run time, tokens and cost.{" "}
+          <Link to="/agents" className="text-accent underline">
+            See how to begin
+          </Link>
+          .
+        </p>
+      </EmptyState>
+    );
+  return (
+    <>
+      <Table caption={`Metrics of agents, ${rangeLabel(range).toLowerCase()}`} columns={columns}>
+        {data.agents.map((figures) => (
+          <AgentRow key={figures.id} figures={figures} />
+        ))}
+      </Table>
+      {data.hasMore && (
+        <p className="px-4 py-3 text-muted text-table">
+          These are the newest 100 agents. Enter the name of another one above.
+        </p>
+      )}
+    </>
+  );
+}
