@@ -4,6 +4,11 @@ import { classNames } from "./class-names.ts";
 /** Of a cell that a narrow screen has no room for. What it says stands under the first cell of the row there. */
 export const wideOnly = "max-md:hidden";
 
+/** The same by the room that the table has, which is little beside a detail. */
+export const roomyOnly = "@max-2xl:hidden";
+/** What says it instead, under the row's name. */
+export const tightOnly = "@2xl:hidden";
+
 interface CellProps {
   readonly children?: ReactNode;
   readonly className?: string | undefined;
@@ -36,17 +41,19 @@ interface TableProps {
 
 /** Rows of 32 px with hairlines, under titles that stay. */
 export const Table = ({ caption, columns, children }: TableProps) => (
-  <table className="w-full border-separate border-spacing-0 text-table">
-    <caption className="sr-only">{caption}</caption>
-    <thead className="sticky top-0 z-10 bg-page text-left text-muted text-small shadow-[inset_0_-1px_0_var(--line)]">
-      <tr className="h-8">
-        {columns.map(({ title, isHidden = false, className }) => (
-          <th key={title} scope="col" className={classNames("px-2 font-medium first:pl-4 last:pr-4", className)}>
-            {isHidden ? <span className="sr-only">{title}</span> : title}
-          </th>
-        ))}
-      </tr>
-    </thead>
-    <tbody>{children}</tbody>
-  </table>
+  <div className="@container">
+    <table className="w-full border-separate border-spacing-0 text-table">
+      <caption className="sr-only">{caption}</caption>
+      <thead className="sticky top-0 z-10 bg-page text-left text-muted text-small shadow-[inset_0_-1px_0_var(--line)]">
+        <tr className="h-8">
+          {columns.map(({ title, isHidden = false, className }) => (
+            <th key={title} scope="col" className={classNames("px-2 font-medium first:pl-4 last:pr-4", className)}>
+              {isHidden ? <span className="sr-only">{title}</span> : title}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>{children}</tbody>
+    </table>
+  </div>
 );

@@ -1,0 +1,21 @@
+import type { ReactNode } from "react";
+
+/** Of a link within a line of text or facts. */
+export const textLinkClass = "text-accent underline decoration-line-strong underline-offset-2 hover:decoration-current";
+
+interface FactProps {
+  readonly name: string;
+  readonly children: ReactNode;
+}
+
+export const Fact = ({ name, children }: FactProps) => (
+  <div className="flex min-w-0 items-baseline gap-1.5">
+    <dt className="shrink-0 text-muted text-small">{name}</dt>
+    <dd className="min-w-0">{children}</dd>
+  </div>
+);
+
+/** What is known about a thing, in a line that wraps. */
+export const Facts = ({ children }: { readonly children: ReactNode }) => (
+  <dl className="flex flex-wrap gap-x-4 gap-y-1 text-table">{children}</dl>
+);
