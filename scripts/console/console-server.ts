@@ -37,6 +37,9 @@ export async function startConsoleServer(
       PERCH_RESTATE_ADMIN_URL: engine.adminUrls.join(","),
       // Tools and issuers of these tests are on this machine.
       PERCH_OUTBOUND_ALLOWED_PRIVATE_RANGES: "127.0.0.0/8",
+      // Receivers of webhooks too. A delivery that they refuse has failed after a second, not after three days.
+      PERCH_WEBHOOK_ALLOW_LOOPBACK: "true",
+      PERCH_WEBHOOK_RETRY_DELAY_SECONDS: "0.2,0.2",
       ...extra,
     };
     const logFile = join(folder, "server.log");

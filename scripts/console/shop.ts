@@ -3,11 +3,13 @@ import { modelServerKey } from "../../packages/server/test/support/model-servers
 import { lastUserMessage, startOpenAiServer } from "../../packages/server/test/support/model-servers/openai-server.ts";
 import { startToolServer } from "../../packages/server/test/support/tool-server.ts";
 
-/** What the agents of the story call: a model with OpenAI's protocol, and the shop's tools. */
+/** What the agents of the story call: a model with OpenAI's protocol, the shop's tools, and who is told of events. */
 export interface ShopAddresses {
   readonly modelUrl: string;
   readonly modelKey: string;
   readonly toolUrl: string;
+  /** Receives webhooks: `/warehouse` takes them, `/crm` fails, `/mailer` wants them in an hour, `/old-shop` never again. */
+  readonly hookUrl: string;
 }
 
 export interface Shop extends ShopAddresses {
@@ -84,12 +86,21 @@ const startTools = () => {
   });
 };
 
+const startHooks = () =>
+  startToolServer(({ path }) => {
+    if (path === "/crm") return { status: 500, body: "Cannot connect to the database crm-2." };
+    if (path === "/mailer") return { status: 503, headers: { "retry-after": "3600" }, body: "Closed for maintenance." };
+    if (path === "/old-shop") return { status: 410, body: "This shop has moved." };
+    return { body: { received: true } };
+  });
+
 export async function openShop(): Promise<Shop> {
-  const [model, tools] = await Promise.all([startModel(), startTools()]);
+  const [model, tools, hooks] = await Promise.all([startModel(), startTools(), startHooks()]);
   return {
     modelUrl: model.url,
     modelKey: modelServerKey,
     toolUrl: tools.url,
-    close: async () => void (await Promise.all([model.close(), tools.close()])),
+    hookUrl: hooks.url,
+    close: async () => void (await Promise.all([model.close(), tools.close(), hooks.close()])),
   };
 }

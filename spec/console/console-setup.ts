@@ -24,8 +24,8 @@ export async function setup({ provide }: TestProject): Promise<() => Promise<voi
   };
   try {
     provide("consoleServer", server);
-    const { modelUrl, modelKey, toolUrl } = shop;
-    provide("shop", { modelUrl, modelKey, toolUrl });
+    const { modelUrl, modelKey, toolUrl, hookUrl } = shop;
+    provide("shop", { modelUrl, modelKey, toolUrl, hookUrl });
     provide("story", await tellStory(server, shop));
     return end;
   } catch (error) {

@@ -1,3 +1,79 @@
+import { PerchError } from "@perch/sdk";
+import { useQuery } from "@tanstack/react-query";
+import { Outlet, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { memoryStatusQuery } from "../../api/memory-queries.ts";
+import { useAgentName } from "../../lists/use-agent-name.ts";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { OutsideText } from "../../parts/outside-text.tsx";
 import { Page } from "../../parts/page.tsx";
+import { SplitView } from "../../parts/split-view.tsx";
+import { useMe } from "../../session/session.ts";
+import { ChooseAgent } from "./list/choose-agent.tsx";
+import { MemoryFilters } from "./list/memory-filters.tsx";
+import { MemoryTable } from "./list/memory-table.tsx";
+import { SearchResults } from "./list/search-results.tsx";
+import { StatusLine } from "./list/status-line.tsx";
+import { MemoryActions } from "./memory-actions.tsx";
+import { type MemorySearchParams, modeOf } from "./memory-search.ts";
 
-export const MemoryBrowser = () => <Page title="Memory">wip</Page>;
+interface MemoriesProps {
+  readonly agent: string;
+  readonly search: MemorySearchParams;
+  readonly openId: string | undefined;
+}
+
+/** All that the agent remembers, or what a search finds in it. */
+function Memories({ agent, search: { user, session, q, mode }, openId }: MemoriesProps) {
+  const { error } = useQuery(memoryStatusQuery(agent));
+  if (error instanceof PerchError && error.status === 404)
+    return (
+      <EmptyState title="There is no such agent">
+        <p>
+          No agent <OutsideText text={agent} className="font-mono text-table" /> can be reached. It may have been
+          deleted, or belong to another organisation. Choose another one above.
+        </p>
+      </EmptyState>
+    );
+  if (q === undefined) return <MemoryTable agent={agent} filter={{ user, session }} openId={openId} />;
+  return <SearchResults agent={agent} search={{ text: q, mode: modeOf(mode), user, session }} openId={openId} />;
+}
+
+/** What one agent remembers: to browse, to search, and to clear. */
+export function MemoryBrowser() {
+  const navigate = useNavigate();
+  const search = useSearch({ from: "/signed-in/memory" });
+  const params = useParams({ strict: false });
+  const ownAgent = useMe().key.agent_id ?? undefined;
+  const nameOf = useAgentName();
+  const agent = params.agent ?? search.agent ?? ownAgent;
+  const change = (filters: MemorySearchParams) =>
+    void navigate({
+      // Another agent has other memories: none of them is open.
+      to: "agent" in filters ? "/memory" : ".",
+      search: ((before: object) => ({ ...before, ...filters })) as never,
+    });
+  const list = (
+    <Page
+      title={
+        agent === undefined ? (
+          "Memory"
+        ) : (
+          <>
+            Memory of <OutsideText text={nameOf(agent)} />
+          </>
+        )
+      }
+      tabTitle={agent === undefined ? "Memory" : `Memory of ${nameOf(agent)}`}
+      actions={agent !== undefined && <MemoryActions key={agent} agent={agent} search={search} />}
+      below={
+        <>
+          <MemoryFilters agent={agent} search={search} onChange={change} canChooseAgent={ownAgent === undefined} />
+          {agent !== undefined && <StatusLine agent={agent} />}
+        </>
+      }
+    >
+      {agent === undefined ? <ChooseAgent /> : <Memories agent={agent} search={search} openId={params.memory} />}
+    </Page>
+  );
+  return <SplitView list={list} detail={params.memory === undefined ? undefined : <Outlet />} />;
+}

@@ -1,0 +1,119 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { perch } from "../../api/perch.ts";
+import { Button } from "../../parts/button.tsx";
+import { Dialog } from "../../parts/dialog.tsx";
+import { ErrorNote } from "../../parts/error-note.tsx";
+import { Field, TextArea, TextInput } from "../../parts/field.tsx";
+import { visibleText } from "../../parts/visible-text.ts";
+
+interface AddDialogProps {
+  readonly agent: string;
+  /** The user whose memories are shown: a new one is likely theirs. */
+  readonly user: string | undefined;
+  readonly open: boolean;
+  readonly onClose: () => void;
+}
+
+function parseMetadata(text: string): Record<string, unknown> {
+  if (text.trim() === "") return {};
+  const parsed: unknown = JSON.parse(text);
+  if (typeof parsed !== "object" || parsed === null || Array.isArray(parsed)) throw new Error("no object");
+  return parsed as Record<string, unknown>;
+}
+
+const isMetadata = (text: string): boolean => {
+  try {
+    parseMetadata(text);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+function AddForm({ agent, user: shownUser, onClose }: Omit<AddDialogProps, "open">) {
+  const [content, setContent] = useState("");
+  const [user, setUser] = useState(shownUser ?? "");
+  const [session, setSession] = useState("");
+  const [metadata, setMetadata] = useState("");
+  const queryClient = useQueryClient();
+  const add = useMutation({
+    mutationFn: () =>
+      perch.memory.add(agent, {
+        content,
+        ...(user !== "" && { user_id: user }),
+        ...(session !== "" && { session_id: session }),
+        metadata: parseMetadata(metadata),
+      }),
+    onSuccess: async () => {
+      onClose();
+      await queryClient.invalidateQueries({ queryKey: ["memory", agent] });
+    },
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    add.mutate();
+  };
+  return (
+    <form onSubmit={submit} className="flex flex-col gap-3">
+      <Field
+        label="Content"
+        hint="What the agent should know in later runs. The same content of the same user is stored once."
+      >
+        {(ids) => (
+          <TextArea
+            {...ids}
+            required
+            maxLength={8192}
+            rows={4}
+            value={content}
+            onChange={({ target }) => setContent(target.value)}
+          />
+        )}
+      </Field>
+      <div className="grid gap-3 sm:grid-cols-2">
+        <Field label="User" hint="Empty: runs for all users recall it.">
+          {(ids) => (
+            <TextInput {...ids} maxLength={256} value={user} onChange={({ target }) => setUser(target.value)} />
+          )}
+        </Field>
+        <Field label="Session" hint="Where it was said, if that matters.">
+          {(ids) => (
+            <TextInput {...ids} maxLength={256} value={session} onChange={({ target }) => setSession(target.value)} />
+          )}
+        </Field>
+      </div>
+      <Field
+        label="Metadata"
+        hint="JSON that searches can ask for, or nothing."
+        problem={isMetadata(metadata) ? undefined : 'This is no JSON object, such as {"source": "terms"}.'}
+      >
+        {(ids) => (
+          <TextArea
+            {...ids}
+            rows={2}
+            spellCheck={false}
+            className="min-h-14! font-mono text-small!"
+            value={metadata}
+            onChange={({ target }) => setMetadata(target.value)}
+          />
+        )}
+      </Field>
+      {add.error && <ErrorNote error={add.error} />}
+      <div className="flex justify-end gap-2">
+        <Button kind="quiet" onClick={onClose}>
+          Cancel
+        </Button>
+        <Button kind="primary" type="submit" working={add.isPending} disabled={!isMetadata(metadata)}>
+          Add memory
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+export const AddDialog = ({ open, onClose, ...form }: AddDialogProps) => (
+  <Dialog open={open} onClose={onClose} title={`Add a memory to ${visibleText(form.agent)}`}>
+    <AddForm {...form} onClose={onClose} />
+  </Dialog>
+);

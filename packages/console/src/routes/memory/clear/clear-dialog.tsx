@@ -1,0 +1,106 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { perch } from "../../../api/perch.ts";
+import { exactTime } from "../../../parts/ago.tsx";
+import { Button } from "../../../parts/button.tsx";
+import { Dialog } from "../../../parts/dialog.tsx";
+import { ErrorNote } from "../../../parts/error-note.tsx";
+import { Field, TextInput } from "../../../parts/field.tsx";
+import { OutsideText } from "../../../parts/outside-text.tsx";
+import { visibleText } from "../../../parts/visible-text.ts";
+import type { MemorySearchParams } from "../memory-search.ts";
+import { ClearProgress } from "./clear-progress.tsx";
+import { type ClearLimits, clearSentence, isWhole } from "./clear-sentence.ts";
+
+interface ClearDialogProps {
+  readonly agent: string;
+  /** What is shown is what is likely meant. */
+  readonly search: MemorySearchParams;
+  readonly open: boolean;
+  readonly onClose: () => void;
+}
+
+const textOrNone = (text: string): string | undefined => text.trim() || undefined;
+
+/** A time of the browser's own control, which has no zone: it is the reader's. */
+const timeOrNone = (text: string): Date | undefined => {
+  const time = new Date(text);
+  return Number.isNaN(time.getTime()) ? undefined : time;
+};
+
+const clear = (agent: string, { user, session, before }: ClearLimits) =>
+  perch.memory.clear(agent, {
+    ...(user !== undefined && { user_id: user }),
+    ...(session !== undefined && { session_id: session }),
+    ...(before && { before: before.toISOString() }),
+  });
+
+function ClearForm({ agent, search, onClose }: Omit<ClearDialogProps, "open">) {
+  const [user, setUser] = useState(search.user ?? "");
+  const [session, setSession] = useState(search.session ?? "");
+  const [before, setBefore] = useState("");
+  const [typed, setTyped] = useState("");
+  const limits = { user: textOrNone(user), session: textOrNone(session), before: timeOrNone(before) };
+  const queryClient = useQueryClient();
+  const start = useMutation({
+    mutationFn: () => clear(agent, limits),
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: ["memory", agent] }),
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    start.mutate();
+  };
+  if (start.data) return <ClearProgress agent={agent} clear={start.data.id} onClose={onClose} />;
+  return (
+    <form onSubmit={submit} className="flex flex-col gap-3">
+      <div className="grid gap-3 sm:grid-cols-2">
+        <Field label="User" hint="Empty: of all users.">
+          {(ids) => (
+            <TextInput {...ids} maxLength={256} value={user} onChange={({ target }) => setUser(target.value)} />
+          )}
+        </Field>
+        <Field label="Session" hint="Empty: of all sessions.">
+          {(ids) => (
+            <TextInput {...ids} maxLength={256} value={session} onChange={({ target }) => setSession(target.value)} />
+          )}
+        </Field>
+      </div>
+      <Field label="Stored before" hint="In your time zone. Empty: however new.">
+        {(ids) => (
+          <TextInput
+            {...ids}
+            type="datetime-local"
+            className="max-w-60"
+            value={before}
+            onChange={({ target }) => setBefore(target.value)}
+          />
+        )}
+      </Field>
+      <p aria-live="polite" className="rounded border border-danger bg-danger-soft px-3 py-2 text-table">
+        <OutsideText text={clearSentence(agent, limits, exactTime)} /> This cannot be undone. Records of runs and logs
+        are not deleted: they expire.
+      </p>
+      {isWhole(limits) && (
+        <Field label={`Type ${visibleText(agent)} to confirm`}>
+          {(ids) => <TextInput {...ids} value={typed} onChange={({ target }) => setTyped(target.value)} />}
+        </Field>
+      )}
+      {start.error && <ErrorNote error={start.error} />}
+      <div className="flex justify-end gap-2">
+        <Button kind="quiet" onClick={onClose}>
+          Cancel
+        </Button>
+        <Button kind="danger" type="submit" working={start.isPending} disabled={isWhole(limits) && typed !== agent}>
+          Clear memory
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+/** Deletes what an agent remembers: all of it, or that of a user, of a session, or of the time before. */
+export const ClearDialog = ({ open, onClose, ...form }: ClearDialogProps) => (
+  <Dialog open={open} onClose={onClose} title={`Clear memory of ${visibleText(form.agent)}`}>
+    <ClearForm {...form} onClose={onClose} />
+  </Dialog>
+);

@@ -1,0 +1,26 @@
+/** What a clear is limited to; undefined: not by this. */
+export interface ClearLimits {
+  readonly user: string | undefined;
+  readonly session: string | undefined;
+  readonly before: Date | undefined;
+}
+
+export const isWhole = ({ user, session, before }: ClearLimits): boolean =>
+  user === undefined && session === undefined && before === undefined;
+
+/** What will go, and what will stay. */
+export function clearSentence(agent: string, limits: ClearLimits, showTime: (at: Date) => string): string {
+  const { user, session, before } = limits;
+  if (isWhole(limits)) return `All memories and session messages of agent ${agent}, of all its users, will be deleted.`;
+  const stored = before ? ` that were last stored before ${showTime(before)}` : "";
+  const whose = [user !== undefined && `of user ${user}`, session !== undefined && `in session ${session}`]
+    .filter(Boolean)
+    .join(" ");
+  const stay = [
+    user !== undefined && "of other users",
+    session !== undefined && "of other sessions",
+    before !== undefined && "that are newer",
+  ].filter((each) => each !== false);
+  const what = ["All memories and session messages", whose, `of agent ${agent}`].filter(Boolean).join(" ");
+  return `${what}${stored} will be deleted. Memories ${stay.join(" and ")} stay.`;
+}

@@ -1,0 +1,62 @@
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { type MemorySearch, memorySearchQuery } from "../../../api/memory-queries.ts";
+import { PagedList } from "../../../lists/paged-list.tsx";
+import { EmptyState } from "../../../parts/empty-state.tsx";
+import { OutsideText } from "../../../parts/outside-text.tsx";
+import { HitRow } from "./memory-hit.tsx";
+
+interface SearchResultsProps {
+  readonly agent: string;
+  readonly search: MemorySearch;
+  /** The memory that is open beside the list. */
+  readonly openId: string | undefined;
+}
+
+/** What a search has found, best first, and how it was searched. */
+export function SearchResults({ agent, search, openId }: SearchResultsProps) {
+  const query = useInfiniteQuery(memorySearchQuery(agent, search));
+  const first = query.data?.pages[0];
+  return (
+    <>
+      {first && first.data.length > 0 && (
+        <p className="border-line border-b px-4 py-1.5 text-muted text-small">
+          {first.pagination.total === 1 ? "1 memory" : `${first.pagination.total} memories`}, best first.{" "}
+          {first.search.exact
+            ? "Every memory was compared."
+            : "So many memories are searched with an index, which may miss some that are near."}
+        </p>
+      )}
+      {first?.search.notice && (
+        <p role="status" className="border-line border-b bg-warning-soft px-4 py-1.5 text-table">
+          {first.search.notice}
+        </p>
+      )}
+      <PagedList
+        query={query}
+        what="results"
+        empty={
+          <EmptyState title="Nothing found">
+            <p>
+              No memory of this agent matches <OutsideText text={search.text} className="font-mono text-table" />.{" "}
+              {search.mode === "text" && "Search by meaning too: that finds what is said in other words."}
+            </p>
+          </EmptyState>
+        }
+      >
+        {(hits) => (
+          <ol aria-label="Memories found">
+            {hits.map((hit) => (
+              <HitRow
+                key={hit.id}
+                agent={agent}
+                hit={hit}
+                mode={first?.search.mode ?? search.mode}
+                isOpen={hit.id === openId}
+              />
+            ))}
+          </ol>
+        )}
+      </PagedList>
+    </>
+  );
+}
