@@ -31,6 +31,37 @@ export async function openContext(
   return context;
 }
 
+interface Tabs {
+  /** The tab of this key; without one, that of the key in the options. */
+  readonly of: (apiKey?: string) => Promise<Page>;
+  readonly close: () => Promise<void>;
+}
+
+/** One browser and tab for each key that pages are seen with, opened when it is first needed. */
+export function createTabs(
+  browser: Browser,
+  url: string,
+  options: Parameters<typeof openContext>[2] = {},
+  onOpen: (page: Page) => void = () => undefined,
+): Tabs {
+  const open = new Map<string | undefined, Promise<Page>>();
+  const openTab = async (apiKey: string | undefined): Promise<Page> => {
+    const page = await (await openContext(browser, url, { ...options, apiKey })).newPage();
+    onOpen(page);
+    return page;
+  };
+  return {
+    of: (apiKey = options.apiKey) => {
+      const tab = open.get(apiKey) ?? openTab(apiKey);
+      open.set(apiKey, tab);
+      return tab;
+    },
+    close: async () => {
+      for (const tab of open.values()) await (await tab).context().close();
+    },
+  };
+}
+
 /** What a page did that it must not do, and what it asked for. */
 export interface Watch {
   /** Method and URL of every request, in their order. */
@@ -45,9 +76,8 @@ export interface Watch {
 const isRefusal = (text: string): boolean =>
   /^Failed to load resource: the server responded with a status|, 4\d\d \w+, correlation id/.test(text);
 
-/** Watches a page from now on. */
-export function watch(page: Page): Watch {
-  const seen: Watch = { requests: [], refusals: [], complaints: [] };
+/** Watches a page from now on, and adds to what was seen before, if that is given. */
+export function watch(page: Page, seen: Watch = { requests: [], refusals: [], complaints: [] }): Watch {
   page.on("request", (request) => seen.requests.push({ method: request.method(), url: new URL(request.url()) }));
   page.on("response", (response) => {
     if (response.status() < 400) return;

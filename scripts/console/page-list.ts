@@ -1,14 +1,17 @@
+import type { Pages } from "./stories/told.ts";
 import type { Story } from "./story.ts";
 
 export interface ConsolePage {
   /** Part of the name of its screenshots. */
   readonly name: string;
   readonly path: string;
+  /** Only who holds this key sees the page as it is meant. Without one, the story's admin key. */
+  readonly apiKey?: string;
 }
 
 /** Every page of the console, and every state of one that looks different. */
 export function listPages({ runs, conversation, pages: others }: Story): readonly ConsolePage[] {
-  const pages = {
+  const pages: Pages = {
     agents: "/agents",
     "new-agent": "/agents/new",
     "agent-overview": "/agents/support",
@@ -31,5 +34,9 @@ export function listPages({ runs, conversation, pages: others }: Story): readonl
     "no-such-agent": "/agents/nobody",
     ...others,
   };
-  return Object.entries(pages).map(([name, path]) => ({ name, path: `/console${path}` }));
+  return Object.entries(pages).map(([name, page]) =>
+    typeof page === "string"
+      ? { name, path: `/console${page}` }
+      : { name, path: `/console${page.path}`, apiKey: page.apiKey },
+  );
 }

@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import type { Browser } from "playwright-core";
 import { buildConsole } from "../build-console.ts";
-import { launchBrowser, narrow, openContext, type Theme, themes, visit, wide } from "./browser.ts";
+import { createTabs, launchBrowser, narrow, type Theme, themes, visit, wide } from "./browser.ts";
 import { type ConsoleServer, startConsoleServer } from "./console-server.ts";
 import { type ConsolePage, listPages } from "./page-list.ts";
 import { openShop } from "./shop.ts";
@@ -35,9 +35,9 @@ interface Album {
 
 async function photograph(browser: Browser, url: string, { apiKey, pages }: Album, theme: Theme): Promise<void> {
   for (const viewport of viewports) {
-    const context = await openContext(browser, url, { apiKey, theme, viewport, deviceScaleFactor: 1 });
-    const page = await context.newPage();
-    for (const { name, path } of pages.filter(({ name: each }) => each.includes(values.only))) {
+    const tabs = createTabs(browser, url, { apiKey, theme, viewport, deviceScaleFactor: 1 });
+    for (const { name, path, apiKey: other } of pages.filter(({ name: each }) => each.includes(values.only))) {
+      const page = await tabs.of(other);
       try {
         await visit(page, path);
         // Charts and editors load after their page.
@@ -49,7 +49,7 @@ async function photograph(browser: Browser, url: string, { apiKey, pages }: Albu
       await page.screenshot({ path: file });
       console.log(file);
     }
-    await context.close();
+    await tabs.close();
   }
 }
 

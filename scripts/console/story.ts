@@ -12,7 +12,7 @@ import { tellMemory } from "./stories/memory.ts";
 import { tellMetrics } from "./stories/metrics.ts";
 import { tellSettings } from "./stories/settings.ts";
 import { tellShip } from "./stories/ship.ts";
-import type { Pages } from "./stories/told.ts";
+import type { Pages, StoryPage } from "./stories/told.ts";
 import { tellWebhooks } from "./stories/webhooks.ts";
 
 /** An organisation with agents, versions, and runs of all states. */
@@ -182,7 +182,7 @@ export async function tellStory(server: ConsoleServer, shop: Shop, name = "Ghent
   await deployVersions(perch);
   await recordPast(server, name);
   const runs = await makeRuns(perch);
-  const pages = {};
+  const pages: Record<string, StoryPage> = {};
   for (const tell of parts) Object.assign(pages, await tell({ perch, server, shop, organisationId }));
   return { apiKey, organisationId, runs, conversation: "chat-2026-0417", pages };
 }

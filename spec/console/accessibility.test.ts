@@ -1,6 +1,6 @@
-import type { Browser, BrowserContext, Page } from "playwright-core";
+import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { launchBrowser, openContext, visit } from "../../scripts/console/browser.ts";
+import { createTabs, launchBrowser, openContext, visit } from "../../scripts/console/browser.ts";
 import { listPages } from "../../scripts/console/page-list.ts";
 import { createOrganisation } from "../../scripts/console/story.ts";
 import { barriersAt } from "./barriers.ts";
@@ -9,18 +9,17 @@ const server = inject("consoleServer");
 const story = inject("story");
 
 let browser: Browser;
-let context: BrowserContext;
-let page: Page;
+let tabs: ReturnType<typeof createTabs>;
 
 beforeAll(async () => {
   browser = await launchBrowser();
-  context = await openContext(browser, server.url, { apiKey: story.apiKey });
-  page = await context.newPage();
+  tabs = createTabs(browser, server.url, { apiKey: story.apiKey });
 });
 afterAll(() => browser?.close());
 
 describe("axe finds no barrier, in both themes, 1440 and 390 px wide", () => {
-  test.each(listPages(story))("on the page $name", async ({ path }) => {
+  test.each(listPages(story))("on the page $name", async ({ path, apiKey }) => {
+    const page = await tabs.of(apiKey);
     await visit(page, path);
     expect(await barriersAt(page)).toEqual([]);
   });

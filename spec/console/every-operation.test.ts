@@ -55,11 +55,13 @@ describe.each(withOperations)("a person reaches, in the area %s,", (name, area) 
     const context = await openContext(browser, server.url, { apiKey });
     const page = await context.newPage();
     watch(page);
-    context.on("response", (response) => {
-      const key = operationOf(response.request().method(), new URL(response.url()).pathname);
-      if (key && response.ok()) answered.add(key);
-    });
-    world = { browser, context, page, perch, apiKey, organisationId, server, shop };
+    const listenTo: World["listenTo"] = (listened) =>
+      void listened.on("response", (response) => {
+        const key = operationOf(response.request().method(), new URL(response.url()).pathname);
+        if (key && response.ok()) answered.add(key);
+      });
+    listenTo(context);
+    world = { browser, context, page, perch, apiKey, organisationId, server, shop, listenTo };
     opened = await area.open(world);
   });
   afterAll(async () => {

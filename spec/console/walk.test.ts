@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { launchBrowser, openContext, readStored, visit, type Watch, watch } from "../../scripts/console/browser.ts";
+import { createTabs, launchBrowser, readStored, visit, type Watch, watch } from "../../scripts/console/browser.ts";
 import { listPages } from "../../scripts/console/page-list.ts";
 import { operationOf } from "./operation-of.ts";
 
@@ -12,15 +12,15 @@ const pages = listPages(story);
 let browser: Browser;
 let context: BrowserContext;
 let page: Page;
-let seen: Watch;
+const seen: Watch = { requests: [], refusals: [], complaints: [] };
 
 /** One walk through all pages, of which each test looks at another side. */
 beforeAll(async () => {
   browser = await launchBrowser();
-  context = await openContext(browser, server.url, { apiKey: story.apiKey });
-  page = await context.newPage();
-  seen = watch(page);
-  for (const { path } of pages) await visit(page, path);
+  const tabs = createTabs(browser, server.url, { apiKey: story.apiKey }, (tab) => watch(tab, seen));
+  page = await tabs.of();
+  context = page.context();
+  for (const { path, apiKey } of pages) await visit(await tabs.of(apiKey), path);
 });
 afterAll(() => browser?.close());
 
@@ -41,7 +41,7 @@ test("no page has an error in the browser's console, an uncaught error, or a vio
   expect(seen.complaints).toEqual([]);
 });
 
-test("an admin who looks at every page is refused nothing but what does not exist", () => {
+test("who looks at every page with the rights it is meant for is refused nothing but what does not exist", () => {
   const refusals = seen.refusals.filter(
     ({ status, request }) => !(status === 404 && /nobody|req_01h455/.test(request)),
   );

@@ -10,5 +10,8 @@ export interface Told {
   readonly organisationId: string;
 }
 
-/** Pages that a part of the story adds, by the name of their screenshots: addresses under `/console`. */
-export type Pages = Readonly<Record<string, string>>;
+/** An address under `/console`, and the key it is seen with if that is not the story's admin key: no role may approve or operate. */
+export type StoryPage = string | { readonly path: string; readonly apiKey: string };
+
+/** Pages that a part of the story adds, by the name of their screenshots. */
+export type Pages = Readonly<Record<string, StoryPage>>;

@@ -14,6 +14,8 @@ export interface World {
   readonly organisationId: string;
   readonly server: ConsoleServer;
   readonly shop: ShopAddresses;
+  /** Counts what another browser is answered, for what an admin may not do. */
+  readonly listenTo: (context: BrowserContext) => void;
 }
 
 interface Definition<Prepared> {
