@@ -45,8 +45,11 @@ export function beginningOf(text: string, maxCharacters: number): string {
   return text.slice(0, last >= 0xd800 && last <= 0xdbff ? maxCharacters - 1 : maxCharacters);
 }
 
-/** `312 bytes`, `4.2 kB`, `1.0 MB`. */
+const byteUnits = ["kB", "MB", "GB", "TB"] as const;
+
+/** `312 bytes`, `4.2 kB`, `1.0 MB`, `2.0 TB`. */
 export function formatBytes(bytes: number): string {
   if (bytes < 1000) return `${bytes} bytes`;
-  return bytes < 1_000_000 ? `${(bytes / 1000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
+  const power = Math.min(Math.floor(Math.log10(bytes) / 3), byteUnits.length);
+  return `${(bytes / 1000 ** power).toFixed(1)} ${byteUnits[power - 1]}`;
 }

@@ -1,11 +1,12 @@
 import type { Agent } from "@perch/sdk";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { Select, TextArea } from "../../../parts/field.tsx";
+import { Section } from "../../../parts/section.tsx";
 import { ModelInput } from "../model-input.tsx";
 import type { Schema } from "./definition-schema.ts";
 import { FallbackModels } from "./fallback-models.tsx";
 import { fieldsOnlyInYaml } from "./fields-only-in-yaml.ts";
-import { CheckField, DocumentField, type FormPart, NumberField, Section, valueAt } from "./form-field.tsx";
+import { CheckField, DocumentField, type FormPart, NumberField, valueAt } from "./form-field.tsx";
 import { ToolsField } from "./tools-field.tsx";
 import type { Definition } from "./use-definition.ts";
 

@@ -91,10 +91,3 @@ export function CheckField({ label, path, definition, schema }: CheckFieldProps)
     </label>
   );
 }
-
-export const Section = ({ title, children }: { readonly title: string; readonly children: ReactNode }) => (
-  <section className="grid gap-x-6 gap-y-3 border-line border-b py-4 md:grid-cols-[160px_minmax(0,1fr)]">
-    <h2 className="text-body">{title}</h2>
-    <div className="flex max-w-3xl flex-col gap-3">{children}</div>
-  </section>
-);
