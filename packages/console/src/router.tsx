@@ -255,7 +255,7 @@ const models = createRoute({
 const audit = createRoute({
   getParentRoute: () => signedIn,
   path: "/audit",
-  validateSearch: textSearch("operation", "resource", "key", "outcome"),
+  validateSearch: textSearch("operation", "resource", "key", "outcome", "entry"),
   component: lazyPage(() => import("./routes/audit/audit.tsx"), "AuditLog"),
 });
 
@@ -286,6 +286,7 @@ const secondFactor = createRoute({
 const usersData = createRoute({
   getParentRoute: () => settings,
   path: "/users-data",
+  validateSearch: textSearch("erasure"),
   component: lazyPage(() => import("./routes/settings/users-data.tsx"), "UsersData"),
 });
 

@@ -1,3 +1,71 @@
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { type AuditFilter, agentNamesByIdQuery, auditLogQuery } from "../../api/audit-queries.ts";
+import { PagedList } from "../../lists/paged-list.tsx";
+import { useKeyName } from "../../lists/use-key-name.ts";
+import { Button } from "../../parts/button.tsx";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { MayNot } from "../../parts/may-not.tsx";
 import { Page } from "../../parts/page.tsx";
+import { rangeLabel } from "../../parts/time-range.ts";
+import { useCan } from "../../session/session.ts";
+import { AuditFilters, type AuditSearch, countFilters, noFilters } from "./list/audit-filters.tsx";
+import { EntryTable } from "./list/entry-table.tsx";
 
-export const AuditLog = () => <Page title="Audit log">wip</Page>;
+const route = "/signed-in/audit" as const;
+const pollMs = 15_000;
+
+interface NoEntriesProps {
+  readonly isFiltered: boolean;
+  readonly range: string | undefined;
+  readonly onClear: () => void;
+}
+
+const NoEntries = ({ isFiltered, range, onClear }: NoEntriesProps) => (
+  <EmptyState title={isFiltered ? "No entries match" : "Nothing was changed"}>
+    <p className="text-muted">
+      {rangeLabel(range)}. Every change of agents, deployments, keys, webhooks and settings is an entry here, and so is
+      every change that was refused. Entries are kept for 400 days: choose a longer range above.
+    </p>
+    {isFiltered && (
+      <Button className="self-start" onClick={onClear}>
+        Clear the filters
+      </Button>
+    )}
+  </EmptyState>
+);
+
+function Entries() {
+  const { operation, resource, key, outcome, range, entry } = useSearch({ from: route });
+  const search: AuditSearch = { operation, resource, key, outcome };
+  const navigate = useNavigate();
+  const filter: AuditFilter = { operation, resource, key, outcome: outcome as AuditFilter["outcome"], range };
+  const query = useInfiniteQuery({ ...auditLogQuery(filter), refetchInterval: pollMs });
+  const { data: agentNames } = useQuery(agentNamesByIdQuery);
+  const names = { ofKey: useKeyName(), ofAgent: (id: string) => agentNames?.get(id) ?? id };
+  const change = (next: AuditSearch & { readonly entry?: string | undefined }) =>
+    void navigate({ to: ".", search: ((before: object) => ({ ...before, ...next })) as never, resetScroll: false });
+  return (
+    <Page title="Audit log" below={<AuditFilters search={search} onChange={change} />}>
+      <PagedList
+        query={query}
+        what="entries"
+        empty={<NoEntries isFiltered={countFilters(search) > 0} range={range} onClear={() => change(noFilters)} />}
+      >
+        {(entries) => (
+          <EntryTable entries={entries} names={names} opened={entry} onOpen={(id) => change({ entry: id })} />
+        )}
+      </PagedList>
+    </Page>
+  );
+}
+
+/** Who changed what, and who was refused. */
+export const AuditLog = () =>
+  useCan("manage") ? (
+    <Entries />
+  ) : (
+    <Page title="Audit log" width="form">
+      <MayNot what="read the audit log" permission="manage" />
+    </Page>
+  );

@@ -1,0 +1,38 @@
+import type { AuditEntry, QueryOf } from "@perch/sdk";
+import { queryOptions } from "@tanstack/react-query";
+import { resolveRange } from "../parts/time-range.ts";
+import { cursorPages } from "./paged.ts";
+import { perch } from "./perch.ts";
+
+export interface AuditFilter {
+  readonly operation: string | undefined;
+  readonly resource: string | undefined;
+  /** Id of a key. */
+  readonly key: string | undefined;
+  readonly outcome: AuditEntry["outcome"] | undefined;
+  readonly range: string | undefined;
+}
+
+/** Who changed what, newest first. It needs the permission `manage`. */
+export const auditLogQuery = ({ key, range, ...filter }: AuditFilter) =>
+  cursorPages(["audit-log", "list", key, range, filter], (page, signal) => {
+    const { start, end } = resolveRange(range, new Date());
+    const query = {
+      ...filter,
+      ...page,
+      key_id: key as QueryOf<"GET /v1/audit-log">["key_id"],
+      start_time: start.toISOString(),
+      end_time: end?.toISOString(),
+    };
+    return perch.auditLog.list(query, { signal }).page();
+  });
+
+/** Names of agents by their ids. Of more than a page of agents the others keep their ids. */
+export const agentNamesByIdQuery = queryOptions({
+  queryKey: ["agents", "names-by-id"],
+  queryFn: async ({ signal }): Promise<ReadonlyMap<string, string>> => {
+    const { data } = await perch.agents.list({ limit: 100, sort: "name" }, { signal }).page();
+    return new Map(data.map(({ id, name }) => [id as string, name]));
+  },
+  staleTime: 60_000,
+});

@@ -1,0 +1,60 @@
+import { useQuery } from "@tanstack/react-query";
+import { keyNamesQuery } from "../../../api/keys-queries.ts";
+import { FilterBar, SelectFilter, TextFilter } from "../../../parts/filters.tsx";
+import { knownOperations } from "./entry-phrase.ts";
+
+/** The filters of the audit log, as they are in the address. */
+export interface AuditSearch {
+  readonly operation?: string | undefined;
+  readonly resource?: string | undefined;
+  readonly key?: string | undefined;
+  readonly outcome?: string | undefined;
+}
+
+export const noFilters: AuditSearch = {
+  operation: undefined,
+  resource: undefined,
+  key: undefined,
+  outcome: undefined,
+};
+
+export const countFilters = ({ operation, resource, key, outcome }: AuditSearch): number =>
+  [operation, resource, key, outcome].filter(Boolean).length;
+
+interface AuditFiltersProps {
+  readonly search: AuditSearch;
+  readonly onChange: (change: AuditSearch) => void;
+}
+
+/** A key is chosen by its name; the address has its id, which stays. */
+export function AuditFilters({ search, onChange }: AuditFiltersProps) {
+  const { data: names } = useQuery(keyNamesQuery);
+  const keys = [...(names ?? [])];
+  const nameOf = (id: string | undefined) => keys.find(([known]) => known === id)?.[1] ?? id;
+  const idOf = (name: string | undefined) => keys.find(([, known]) => known === name)?.[0] ?? name;
+  return (
+    <FilterBar count={countFilters(search)} onClear={() => onChange(noFilters)}>
+      <TextFilter
+        label="Operation"
+        value={search.operation}
+        onChange={(operation) => onChange({ operation })}
+        suggestions={knownOperations}
+        isFirst
+      />
+      <TextFilter label="Resource" value={search.resource} onChange={(resource) => onChange({ resource })} />
+      <TextFilter
+        label="Key"
+        value={nameOf(search.key)}
+        onChange={(name) => onChange({ key: idOf(name) })}
+        suggestions={[...new Set(keys.map(([, name]) => name))]}
+      />
+      <SelectFilter
+        label="Outcome"
+        any="Any outcome"
+        value={search.outcome}
+        onChange={(outcome) => onChange({ outcome })}
+        options={["changed", "refused"]}
+      />
+    </FilterBar>
+  );
+}
