@@ -9,6 +9,8 @@ export interface DialogProps {
   readonly title: string;
   /** One sentence: what this does. */
   readonly description?: ReactNode;
+  /** A click beside it does not close it: it shows what cannot be shown again. */
+  readonly isFirm?: boolean;
   readonly children: ReactNode;
 }
 

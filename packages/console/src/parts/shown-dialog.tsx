@@ -3,12 +3,13 @@ import type { DialogProps } from "./dialog.tsx";
 import { Icon } from "./icon.tsx";
 import { useFocusReturn } from "./use-focus-return.ts";
 
-export const ShownDialog = ({ open, onClose, title, description, children }: DialogProps) => (
+export const ShownDialog = ({ open, onClose, title, description, isFirm = false, children }: DialogProps) => (
   <Radix.Root open={open} onOpenChange={(isOpen) => !isOpen && onClose()}>
     <Radix.Portal>
       <Radix.Overlay className="fixed inset-0 z-40 bg-[#00000066]" />
       <Radix.Content
         onCloseAutoFocus={useFocusReturn(open)}
+        onInteractOutside={(event) => isFirm && event.preventDefault()}
         {...(description === undefined && { "aria-describedby": undefined })}
         className="fixed top-[12vh] left-1/2 z-50 flex max-h-[80vh] w-[min(560px,calc(100vw-24px))] -translate-x-1/2 flex-col gap-3 overflow-auto rounded border border-line-strong bg-surface p-4 shadow-xl"
       >

@@ -8,6 +8,9 @@ export const wideOnly = "max-md:hidden";
 export const roomyOnly = "@max-2xl:hidden";
 /** What says it instead, under the row's name. */
 export const tightOnly = "@2xl:hidden";
+/** The same by the room that the table has, which beside a detail is less than the screen's: what it says stands in a part with `inNarrowTable`. */
+export const inWideTable = "@max-2xl:hidden";
+export const inNarrowTable = "@2xl:hidden";
 
 interface CellProps {
   readonly children?: ReactNode;

@@ -4,6 +4,7 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import { modelsQuery } from "../../api/agents-queries.ts";
 import { perch } from "../../api/perch.ts";
+import { problemsByField } from "../../api/problems-by-field.ts";
 import { Button, buttonClass } from "../../parts/button.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { Field, TextArea, TextInput } from "../../parts/field.tsx";
@@ -12,7 +13,6 @@ import { Page } from "../../parts/page.tsx";
 import { useCan } from "../../session/session.ts";
 import { LeaveGuard } from "./leave-guard.tsx";
 import { ModelInput } from "./model-input.tsx";
-import { problemsByField } from "./problems-by-field.ts";
 
 function NewAgentForm() {
   const [name, setName] = useState("");

@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 import { agentQuery } from "../../../api/agents-queries.ts";
 import { perch } from "../../../api/perch.ts";
-import { problemsByField } from "../problems-by-field.ts";
+import { problemsByField } from "../../../api/problems-by-field.ts";
 import {
   type AgentDocument,
   documentOf,
