@@ -53,19 +53,17 @@ export function DetailPanel({ what, title, actions, onClose, children }: DetailP
       onKeyDown={onKeyDown}
     >
       <header className="flex flex-wrap items-center gap-x-3 gap-y-2 px-4 pt-3">
-        <Heading className="min-w-0 font-medium text-body [overflow-wrap:anywhere]">{title}</Heading>
-        <div className="ml-auto flex flex-wrap items-center gap-2">
-          {actions}
-          <button
-            type="button"
-            aria-label={`Close ${what}`}
-            title={`Close ${what} (Esc)`}
-            onClick={onClose}
-            className="rounded p-1.5 text-muted hover:bg-sunken hover:text-text"
-          >
-            <Icon name="cross" />
-          </button>
-        </div>
+        <Heading className="min-w-0 flex-1 font-medium text-body [overflow-wrap:anywhere]">{title}</Heading>
+        {actions && <div className="flex flex-wrap items-center gap-2 max-md:order-last max-md:w-full">{actions}</div>}
+        <button
+          type="button"
+          aria-label={`Close ${what}`}
+          title={`Close ${what} (Esc)`}
+          onClick={onClose}
+          className="rounded p-1.5 text-muted hover:bg-sunken hover:text-text"
+        >
+          <Icon name="cross" />
+        </button>
       </header>
       {children}
     </div>

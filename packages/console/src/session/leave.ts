@@ -16,3 +16,10 @@ export async function signOut(returnTo?: string): Promise<void> {
   const search = returnTo === undefined ? "" : `?${new URLSearchParams({ return_to: returnTo })}`;
   location.assign(`/console/sign-in${search}`);
 }
+
+/** After the key that was signed in with was taken away: the session has ended with it. */
+export function leaveAfterRevokingOwnKey(): void {
+  setCsrfToken(undefined);
+  queryClient.clear();
+  location.assign("/console/sign-in?error=own_key_revoked");
+}

@@ -1,1 +1,46 @@
-export const KeyPage = () => <p>wip</p>;
+import { PerchError } from "@perch/sdk";
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate, useParams } from "@tanstack/react-router";
+import { keyQuery } from "../../api/keys-queries.ts";
+import { DetailPanel } from "../../parts/detail-panel.tsx";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { ErrorNote } from "../../parts/error-note.tsx";
+import { OutsideText } from "../../parts/outside-text.tsx";
+import { Working } from "../../parts/working.tsx";
+import { KeyActions } from "./key/key-actions.tsx";
+import { KeyFacts } from "./key/key-facts.tsx";
+
+const NoKey = ({ id }: { readonly id: string }) => (
+  <EmptyState title="There is no such key">
+    <p>
+      No key <OutsideText text={id} className="font-mono text-table" /> can be reached. The id may belong to another
+      organisation, or to an agent that you may not see.
+    </p>
+  </EmptyState>
+);
+
+/** One key: what it may do, where it comes from, and what can be done with it. */
+export function KeyPage() {
+  const { key: id } = useParams({ from: "/signed-in/keys/$key" });
+  const navigate = useNavigate();
+  const { data: key, error, refetch } = useQuery(keyQuery(id));
+  const isMissing = error instanceof PerchError && error.status === 404;
+  const close = () => void navigate({ to: "/keys", search: ((search: object) => search) as never, resetScroll: false });
+  return (
+    <DetailPanel
+      what="the key"
+      title={key ? <OutsideText text={key.name} /> : "Key"}
+      actions={key && <KeyActions key={id} apiKey={key} />}
+      onClose={close}
+    >
+      {key && <KeyFacts apiKey={key} />}
+      {!key && !error && <Working what="the key" />}
+      {isMissing && <NoKey id={id} />}
+      {error && !isMissing && (
+        <div className="p-4">
+          <ErrorNote error={error} onRetry={() => void refetch()} />
+        </div>
+      )}
+    </DetailPanel>
+  );
+}

@@ -1,6 +1,7 @@
 /** What an address says when a sign-in failed or a session ended, in a sentence that says what to do. */
 const problems: Readonly<Record<string, string>> = {
   session_ended: "Your session has ended. Sign in to go on where you were.",
+  own_key_revoked: "You revoked the key that you were signed in with. Sign in with another one.",
   no_organisation:
     "You are signed in at the issuer, but none of your groups belongs to an organisation here. Ask the operator of this installation to add one of your groups.",
   denied: "The issuer did not let you in, or you stopped. Try again, or ask whoever manages your account there.",

@@ -1,0 +1,57 @@
+import type { MfaEnrolmentToken } from "@perch/sdk";
+import { useMutation } from "@tanstack/react-query";
+import { useState } from "react";
+import { perch } from "../../../api/perch.ts";
+import { exactTime } from "../../../parts/ago.tsx";
+import { Button } from "../../../parts/button.tsx";
+import { Dialog } from "../../../parts/dialog.tsx";
+import { DialogActions } from "../../../parts/dialog-actions.tsx";
+import { ErrorNote } from "../../../parts/error-note.tsx";
+import { visibleText } from "../../../parts/visible-text.ts";
+import { ShownValue } from "../shown-value.tsx";
+import type { KeyDialogProps } from "./key-dialog.ts";
+
+/** A token with which the holder of the key enrols a second factor, where the settings let nobody enrol without one. */
+export function BeginMfaDialog({ apiKey, open, onClose }: KeyDialogProps) {
+  const [begun, setBegun] = useState<MfaEnrolmentToken>();
+  const begin = useMutation({
+    // The token goes to the dialog alone: what a mutation returns is kept for minutes.
+    mutationFn: async () => setBegun(await perch.keys.beginMfa(apiKey.id)),
+  });
+  const close = () => {
+    setBegun(undefined);
+    begin.reset();
+    onClose();
+  };
+  return (
+    <Dialog
+      open={open}
+      onClose={close}
+      isFirm={begun !== undefined}
+      title={`Begin a second factor for ${visibleText(apiKey.name)}`}
+      description="Gives a token with which the holder of this key can enrol an authenticator app. Hand it to that person alone, and not together with the key."
+    >
+      {begun ? (
+        <ShownValue what="the token" value={begun.token} onClose={close}>
+          <p className="text-muted text-table">
+            It works with this key alone, until {exactTime(new Date(begun.expires_at))}. The holder gives it as the code
+            when enrolling: on the page Settings, Second factor, or with <code className="font-mono">POST /v1/mfa</code>{" "}
+            in <code className="font-mono">X-MFA-Code</code>.
+          </p>
+        </ShownValue>
+      ) : (
+        <>
+          {begin.error && <ErrorNote error={begin.error} />}
+          <DialogActions>
+            <Button kind="quiet" onClick={close}>
+              Cancel
+            </Button>
+            <Button kind="primary" working={begin.isPending} onClick={() => begin.mutate()}>
+              Create token
+            </Button>
+          </DialogActions>
+        </>
+      )}
+    </Dialog>
+  );
+}

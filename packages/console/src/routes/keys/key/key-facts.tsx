@@ -1,0 +1,111 @@
+import type { ApiKey } from "@perch/sdk";
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { successorQuery } from "../../../api/keys-queries.ts";
+import { AgentLink } from "../../../lists/agent-link.tsx";
+import { useKeyName } from "../../../lists/use-key-name.ts";
+import { Ago, exactTime } from "../../../parts/ago.tsx";
+import { FactLine, FactList } from "../../../parts/fact-list.tsx";
+import { IdText } from "../../../parts/id-text.tsx";
+import { OutsideText } from "../../../parts/outside-text.tsx";
+import { useMe } from "../../../session/session.ts";
+import { Expiry } from "../expiry.tsx";
+import { KeyState } from "../key-state.tsx";
+
+function KeyLink({ id }: { readonly id: string }) {
+  const nameOf = useKeyName();
+  return (
+    <Link
+      to="/keys/$key"
+      params={{ key: id }}
+      search={((search: object) => search) as never}
+      className="text-accent hover:underline"
+    >
+      <OutsideText text={nameOf(id)} />
+    </Link>
+  );
+}
+
+const Permissions = ({ apiKey }: { readonly apiKey: ApiKey }) => (
+  <>
+    {apiKey.role !== null && <>{apiKey.role}: </>}
+    {apiKey.permissions.join(", ")}
+  </>
+);
+
+/** What ended it, or will. */
+const End = ({ apiKey }: { readonly apiKey: ApiKey }) => {
+  if (apiKey.revoked_at !== null)
+    return (
+      <FactLine name="Revoked">
+        <Ago at={apiKey.revoked_at} />
+      </FactLine>
+    );
+  return (
+    <FactLine name={apiKey.status === "expired" ? "Expired" : "Expires"}>
+      {apiKey.expires_at === null ? (
+        "never"
+      ) : (
+        <>
+          <Expiry at={apiKey.expires_at} />{" "}
+          <span className="text-muted">({exactTime(new Date(apiKey.expires_at))})</span>
+        </>
+      )}
+    </FactLine>
+  );
+};
+
+/** Where the key comes from and what it may do. Its creator and the keys of its rotations are links. */
+export function KeyFacts({ apiKey }: { readonly apiKey: ApiKey }) {
+  const { data: successor } = useQuery(successorQuery(apiKey.id));
+  const isMine = useMe().key.id === apiKey.id;
+  return (
+    <div className="flex flex-col gap-3 px-4 py-3">
+      {isMine && <p className="rounded bg-accent-soft px-3 py-1.5 text-table">You are signed in with this key.</p>}
+      {successor && apiKey.status === "active" && apiKey.expires_at !== null && (
+        <p className="rounded bg-warning-soft px-3 py-1.5 text-table">
+          This key was rotated and works until {exactTime(new Date(apiKey.expires_at))}. Move what uses it to{" "}
+          <KeyLink id={successor.id} />.
+        </p>
+      )}
+      <FactList>
+        <FactLine name="Status">
+          <KeyState status={apiKey.status} />
+        </FactLine>
+        <FactLine name="May">
+          <Permissions apiKey={apiKey} />
+        </FactLine>
+        <FactLine name="Agent">{apiKey.agent_id === null ? "all agents" : <AgentLink id={apiKey.agent_id} />}</FactLine>
+        <FactLine name="Last used">{apiKey.last_used_at ? <Ago at={apiKey.last_used_at} /> : "never"}</FactLine>
+        <End apiKey={apiKey} />
+        <FactLine name="Begins with">
+          <code className="font-mono text-small">{apiKey.prefix}…</code>
+        </FactLine>
+        <FactLine name="Id">
+          <IdText id={apiKey.id} what="the id of the key" />
+        </FactLine>
+        <FactLine name="Created">
+          <Ago at={apiKey.created_at} />
+          {apiKey.created_by === null ? (
+            <span className="text-muted"> with the organisation, or by a person</span>
+          ) : (
+            <>
+              {" "}
+              by <KeyLink id={apiKey.created_by} />
+            </>
+          )}
+        </FactLine>
+        {apiKey.rotated_from !== null && (
+          <FactLine name="Rotated from">
+            <KeyLink id={apiKey.rotated_from} />
+          </FactLine>
+        )}
+        {successor && (
+          <FactLine name="Replaced by">
+            <KeyLink id={successor.id} />
+          </FactLine>
+        )}
+      </FactList>
+    </div>
+  );
+}

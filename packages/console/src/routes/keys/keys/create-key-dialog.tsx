@@ -1,0 +1,130 @@
+import type { CreatedApiKey } from "@perch/sdk";
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { type FormEvent, useId, useState } from "react";
+import { agentNamesQuery } from "../../../api/agents-queries.ts";
+import { keysChanged } from "../../../api/keys-queries.ts";
+import { perch } from "../../../api/perch.ts";
+import { problemsByField } from "../../../api/problems-by-field.ts";
+import { Button } from "../../../parts/button.tsx";
+import { Dialog } from "../../../parts/dialog.tsx";
+import { DialogActions } from "../../../parts/dialog-actions.tsx";
+import { ErrorNote } from "../../../parts/error-note.tsx";
+import { Field, TextInput } from "../../../parts/field.tsx";
+import { useMe } from "../../../session/session.ts";
+import { lifetimesUntil, toExpiresAt } from "../expiry-choice.ts";
+import { type Access, toGrant } from "../grant.ts";
+import { AccessField, ExpiryField, NameField } from "../key-fields.tsx";
+import { ShownValue } from "../shown-value.tsx";
+
+interface AgentFieldProps {
+  readonly value: string;
+  readonly onChange: (agent: string) => void;
+  readonly problem: string | undefined;
+}
+
+function AgentField({ value, onChange, problem }: AgentFieldProps) {
+  const { data: names = [] } = useQuery(agentNamesQuery);
+  const id = useId();
+  return (
+    <Field label="Agent" hint="The only agent that the key reaches. Empty: all of them." problem={problem}>
+      {(ids) => (
+        <>
+          <TextInput {...ids} list={id} value={value} onChange={({ target }) => onChange(target.value)} />
+          <datalist id={id}>
+            {names.map((name) => (
+              <option key={name} value={name} />
+            ))}
+          </datalist>
+        </>
+      )}
+    </Field>
+  );
+}
+
+interface CreateKeyFormProps {
+  readonly agent: string | undefined;
+  readonly onCreated: (key: CreatedApiKey) => void;
+  readonly onClose: () => void;
+}
+
+function CreateKeyForm({ agent: chosenAgent, onCreated, onClose }: CreateKeyFormProps) {
+  const { key: mine } = useMe();
+  const [name, setName] = useState("");
+  const [access, setAccess] = useState<Access>({ role: "viewer", permissions: ["read"] });
+  const [agent, setAgent] = useState(mine.agent_id ?? chosenAgent ?? "");
+  const [expiry, setExpiry] = useState(() => ({
+    choice: mine.expires_at === null ? "never" : (lifetimesUntil(mine.expires_at, new Date())[0] ?? "at"),
+    at: "",
+  }));
+  const create = useMutation({
+    // The key goes to the dialog alone: what a mutation returns is kept for minutes.
+    mutationFn: async () => {
+      const expiresAt = toExpiresAt(expiry, new Date());
+      const body = {
+        name,
+        ...toGrant(access),
+        agent_id: agent.trim() || undefined,
+        expires_at: expiresAt ?? undefined,
+      };
+      onCreated(await perch.keys.create(body));
+    },
+    onSuccess: keysChanged,
+  });
+  const problems = problemsByField(create.error);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    create.mutate();
+  };
+  return (
+    <form onSubmit={submit} className="flex flex-col gap-2">
+      <NameField value={name} onChange={setName} problem={problems.get("name")} />
+      <AccessField value={access} onChange={setAccess} problem={problems.get("permissions") ?? problems.get("role")} />
+      {mine.agent_id === null && <AgentField value={agent} onChange={setAgent} problem={problems.get("agent_id")} />}
+      <ExpiryField value={expiry} onChange={setExpiry} problem={problems.get("expires_at")} />
+      {create.error && <ErrorNote error={create.error} />}
+      <DialogActions>
+        <Button kind="quiet" onClick={onClose}>
+          Cancel
+        </Button>
+        <Button kind="primary" type="submit" working={create.isPending}>
+          Create key
+        </Button>
+      </DialogActions>
+    </form>
+  );
+}
+
+interface CreateKeyDialogProps {
+  readonly open: boolean;
+  readonly onClose: () => void;
+  /** That the list is filtered by. */
+  readonly agent: string | undefined;
+}
+
+export function CreateKeyDialog({ open, onClose, agent }: CreateKeyDialogProps) {
+  const [created, setCreated] = useState<CreatedApiKey>();
+  const close = () => {
+    setCreated(undefined);
+    onClose();
+  };
+  return (
+    <Dialog
+      open={open}
+      onClose={close}
+      isFirm={created !== undefined}
+      title="Create key"
+      description="A program or a person uses the API with it. It cannot do more than you can."
+    >
+      {created ? (
+        <ShownValue what="the key" value={created.key} onClose={close}>
+          <p className="text-muted text-table">
+            Send it as <code className="font-mono">Authorization: Bearer …</code>, or set it as{" "}
+            <code className="font-mono">PERCH_API_KEY</code> for the command line and the SDKs.
+          </p>
+        </ShownValue>
+      ) : (
+        <CreateKeyForm agent={agent} onCreated={setCreated} onClose={close} />
+      )}
+    </Dialog>
+  );
+}

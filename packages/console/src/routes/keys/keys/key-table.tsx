@@ -1,0 +1,87 @@
+import type { ApiKey } from "@perch/sdk";
+import { Link } from "@tanstack/react-router";
+import { AgentLink } from "../../../lists/agent-link.tsx";
+import { Ago } from "../../../parts/ago.tsx";
+import { OutsideText } from "../../../parts/outside-text.tsx";
+import { moveThroughRows } from "../../../parts/row-keys.ts";
+import { Cell, inNarrowTable, inWideTable, RowName, Table } from "../../../parts/table.tsx";
+import { useMe } from "../../../session/session.ts";
+import { Expiry } from "../expiry.tsx";
+import { KeyState } from "../key-state.tsx";
+
+const columns = [
+  { title: "Name" },
+  { title: "Begins with", className: inWideTable },
+  { title: "May", className: inWideTable },
+  { title: "Agent", className: inWideTable },
+  { title: "Status" },
+  { title: "Last used", className: inWideTable },
+  { title: "Expires", className: inWideTable },
+];
+
+export const accessOf = ({ role, permissions }: Pick<ApiKey, "role" | "permissions">): string =>
+  role ?? permissions.join(", ");
+
+const Row = ({ apiKey, isMine }: { readonly apiKey: ApiKey; readonly isMine: boolean }) => (
+  <tr className="hover:bg-sunken has-[a[aria-current]]:bg-accent-soft">
+    <RowName>
+      <Link
+        data-row
+        to="/keys/$key"
+        params={{ key: apiKey.id }}
+        search={((search: object) => search) as never}
+        resetScroll={false}
+        className="hover:underline"
+      >
+        <OutsideText text={apiKey.name} />
+      </Link>
+      {isMine && <span className="ml-2 whitespace-nowrap rounded bg-accent-soft px-1.5 text-small">yours</span>}
+      <div className={`text-muted text-small ${inNarrowTable}`}>
+        <code className="font-mono">{apiKey.prefix}…</code> {accessOf(apiKey)}
+        {apiKey.agent_id !== null && (
+          <>
+            {" "}
+            of <AgentLink id={apiKey.agent_id} />
+          </>
+        )}
+        ,{" "}
+        {apiKey.last_used_at ? (
+          <>
+            used <Ago at={apiKey.last_used_at} />
+          </>
+        ) : (
+          "never used"
+        )}
+        {apiKey.expires_at !== null && apiKey.status === "active" && (
+          <>
+            , expires <Expiry at={apiKey.expires_at} />
+          </>
+        )}
+      </div>
+    </RowName>
+    <Cell className={inWideTable}>
+      <code className="whitespace-nowrap font-mono text-small">{apiKey.prefix}…</code>
+    </Cell>
+    <Cell className={inWideTable}>{accessOf(apiKey)}</Cell>
+    <Cell className={inWideTable}>{apiKey.agent_id === null ? "all" : <AgentLink id={apiKey.agent_id} />}</Cell>
+    <Cell>
+      <KeyState status={apiKey.status} />
+    </Cell>
+    <Cell className={inWideTable}>{apiKey.last_used_at ? <Ago at={apiKey.last_used_at} /> : "never"}</Cell>
+    <Cell className={inWideTable}>{apiKey.expires_at ? <Expiry at={apiKey.expires_at} /> : "never"}</Cell>
+  </tr>
+);
+
+export function KeyTable({ keys }: { readonly keys: readonly ApiKey[] }) {
+  const { key: mine } = useMe();
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: arrows move between the links inside.
+    <div onKeyDown={moveThroughRows}>
+      <Table caption="API keys" columns={columns}>
+        {keys.map((key) => (
+          <Row key={key.id} apiKey={key} isMine={key.id === mine.id} />
+        ))}
+      </Table>
+    </div>
+  );
+}
