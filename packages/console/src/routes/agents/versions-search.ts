@@ -1,5 +1,6 @@
-/** The two versions that are compared: labels, or `draft`. */
+/** The two versions that are compared, as labels or `draft`; or the one whose definition is shown. */
 export interface VersionsSearch {
+  readonly shown?: string | undefined;
   readonly from?: string | undefined;
   readonly to?: string | undefined;
 }
@@ -10,7 +11,8 @@ const textOf = (value: unknown): string | undefined => {
   return typeof value === "string" && value !== "" ? value : undefined;
 };
 
-export const parseVersionsSearch = ({ from, to }: Record<string, unknown>): VersionsSearch => ({
+export const parseVersionsSearch = ({ from, to, shown }: Record<string, unknown>): VersionsSearch => ({
   from: textOf(from),
   to: textOf(to),
+  shown: textOf(shown),
 });

@@ -1,0 +1,63 @@
+import type { Deployment } from "@perch/sdk";
+import { useQuery } from "@tanstack/react-query";
+import { lazy, Suspense, useMemo } from "react";
+import { canaryHistoryQuery, type VersionCurve } from "../../../api/canary-queries.ts";
+import { formatDuration } from "../../../parts/duration.ts";
+import { ErrorNote } from "../../../parts/error-note.tsx";
+import type { ChartMark } from "../../../parts/time-chart.tsx";
+import { Working } from "../../../parts/working.tsx";
+
+const TimeChart = lazy(async () => ({ default: (await import("../../../parts/time-chart.tsx")).TimeChart }));
+
+const percent = (rate: number): string => `${(rate * 100).toFixed(rate > 0 && rate < 0.1 ? 1 : 0)} %`;
+const largest = (values: readonly (number | null)[]): number =>
+  Math.max(0, ...values.filter((value) => value !== null));
+
+const marksOf = ({ activated_at, ended_at, version }: Deployment): ChartMark[] => [
+  ...(activated_at === null ? [] : [{ atSeconds: Date.parse(activated_at) / 1000, label: `${version} begins` }]),
+  ...(ended_at === null ? [] : [{ atSeconds: Date.parse(ended_at) / 1000, label: "ends" }]),
+];
+
+interface CanaryChartsProps {
+  readonly agent: string;
+  readonly canary: Deployment;
+  readonly live: Deployment | undefined;
+}
+
+/** The canary and the live version as two lines of one chart: how often they fail, and how long they take. */
+export function CanaryCharts({ agent, canary, live }: CanaryChartsProps) {
+  const { data, error, refetch } = useQuery(canaryHistoryQuery(agent, canary, live?.version));
+  const marks = useMemo(() => marksOf(canary), [canary]);
+  const series = useMemo(() => {
+    const of = (pick: (curve: VersionCurve) => readonly (number | null)[]) => [
+      ...(data ? [{ label: `${canary.version}, canary`, values: pick(data.canary), tone: "canary" as const }] : []),
+      ...(data?.live && live
+        ? [{ label: `${live.version}, live`, values: pick(data.live), tone: "accent" as const }]
+        : []),
+    ];
+    return { errorRate: of(({ errorRate }) => errorRate), p95Ms: of(({ p95Ms }) => p95Ms) };
+  }, [data, canary.version, live]);
+  if (error && !data) return <ErrorNote error={error} onRetry={() => void refetch()} />;
+  if (!data) return <Working what="the metrics" />;
+  const common = { times: data.times, marks };
+  return (
+    <Suspense fallback={<Working what="the charts" />}>
+      <div className="grid gap-x-6 gap-y-4 lg:grid-cols-2">
+        <TimeChart
+          {...common}
+          title="Error rate"
+          summary={`up to ${percent(largest(data.canary.errorRate))} of the canary's runs`}
+          series={series.errorRate}
+          format={percent}
+        />
+        <TimeChart
+          {...common}
+          title="Run time, 95th percentile"
+          summary={`up to ${formatDuration(largest(data.canary.p95Ms))} for the canary`}
+          series={series.p95Ms}
+          format={formatDuration}
+        />
+      </div>
+    </Suspense>
+  );
+}

@@ -1,0 +1,81 @@
+import type { Deployment } from "@perch/sdk";
+import { useMutation } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { perch } from "../../../api/perch.ts";
+import { Button } from "../../../parts/button.tsx";
+import { Dialog } from "../../../parts/dialog.tsx";
+import { ErrorNote } from "../../../parts/error-note.tsx";
+import { Field, TextInput } from "../../../parts/field.tsx";
+import { problemsByField } from "../problems-by-field.ts";
+import { useAgentChanged } from "../use-agent-changed.ts";
+
+interface ChangeShareProps {
+  readonly agent: string;
+  readonly canary: Deployment;
+  readonly live: Deployment | undefined;
+}
+
+function ShareForm({ agent, canary, live, onClose }: ChangeShareProps & { readonly onClose: () => void }) {
+  const [share, setShare] = useState(String(canary.traffic_percent));
+  const changed = useAgentChanged();
+  const change = useMutation({
+    mutationFn: async () => {
+      await perch.deployments.update(agent, canary.id, { traffic_percent: Number(share) });
+      await changed();
+    },
+    onSuccess: onClose,
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    change.mutate();
+  };
+  return (
+    <form onSubmit={submit} className="flex flex-col gap-3">
+      <Field
+        label="Share of requests, in percent"
+        hint="From 1 to 99. When it grows, sessions that are on the canary stay there."
+        problem={problemsByField(change.error).get("traffic_percent")}
+      >
+        {(ids) => (
+          <TextInput
+            {...ids}
+            type="number"
+            required
+            min={1}
+            max={99}
+            className="max-w-24"
+            value={share}
+            onChange={({ target }) => setShare(target.value)}
+          />
+        )}
+      </Field>
+      <p className="text-table">
+        {canary.version} will get {share || "…"} % of the requests in {canary.environment}
+        {live ? `; ${live.version} keeps the rest` : ""}.
+      </p>
+      {change.error && <ErrorNote error={change.error} />}
+      <div className="flex justify-end gap-2">
+        <Button kind="quiet" onClick={onClose}>
+          Cancel
+        </Button>
+        <Button kind="primary" type="submit" working={change.isPending}>
+          Change share
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+/** More or fewer requests for a canary. */
+export function ChangeShare(props: ChangeShareProps) {
+  const [isOpen, setIsOpen] = useState(false);
+  const close = () => setIsOpen(false);
+  return (
+    <>
+      <Button onClick={() => setIsOpen(true)}>Change share</Button>
+      <Dialog open={isOpen} onClose={close} title={`Share of ${props.canary.version} in ${props.canary.environment}`}>
+        <ShareForm {...props} onClose={close} />
+      </Dialog>
+    </>
+  );
+}

@@ -1,0 +1,82 @@
+import type { Deployment } from "@perch/sdk";
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { useDeployerName } from "../../../lists/use-deployer-name.ts";
+import { Ago, useSlowClock } from "../../../parts/ago.tsx";
+import { IdText } from "../../../parts/id-text.tsx";
+import { OutsideText } from "../../../parts/outside-text.tsx";
+import { formatSpan } from "../../../parts/span.ts";
+
+const Fact = ({ name, children }: { readonly name: string; readonly children: ReactNode }) => (
+  <div className="flex min-w-0 gap-3 border-line border-b py-1.5">
+    <dt className="w-28 shrink-0 text-muted">{name}</dt>
+    <dd className="min-w-0">{children}</dd>
+  </div>
+);
+
+const linkClass = "text-accent underline";
+
+interface FactsProps {
+  readonly agent: string;
+  readonly deployment: Deployment;
+  /** What stood beside it or came before it, to compare with. */
+  readonly other: Deployment | undefined;
+}
+
+export function Facts({ agent, deployment, other }: FactsProps) {
+  const { id, version, environment, traffic_percent, rollback_of, created_at, activated_at, ended_at } = deployment;
+  const deployer = useDeployerName([deployment])(deployment);
+  const now = useSlowClock();
+  const served = (ended_at === null ? now.getTime() : Date.parse(ended_at)) - Date.parse(activated_at ?? created_at);
+  return (
+    <dl className="text-table">
+      <Fact name="Environment">{environment}</Fact>
+      <Fact name="Version">
+        <Link to="/agents/$agent/versions" params={{ agent }} search={{ shown: version }} className={linkClass}>
+          <span className="font-mono">{version}</span>, its definition
+        </Link>
+        {other && (
+          <>
+            {" · "}
+            <Link
+              to="/agents/$agent/deployments"
+              params={{ agent }}
+              search={{ from: other.id, to: id }}
+              className={linkClass}
+            >
+              compare with <span className="font-mono">{other.version}</span>
+            </Link>
+          </>
+        )}
+      </Fact>
+      <Fact name="Traffic">{traffic_percent} %</Fact>
+      <Fact name="Created by">
+        <OutsideText text={deployer} />
+      </Fact>
+      <Fact name="Created">
+        <Ago at={created_at} />
+      </Fact>
+      <Fact name="Activated">{activated_at === null ? "never" : <Ago at={activated_at} />}</Fact>
+      {ended_at !== null && (
+        <Fact name="Ended">
+          <Ago at={ended_at} />
+        </Fact>
+      )}
+      {activated_at !== null && <Fact name="Served for">{formatSpan(served)}</Fact>}
+      {rollback_of !== null && (
+        <Fact name="Rollback of">
+          <Link
+            to="/agents/$agent/deployments/$deployment"
+            params={{ agent, deployment: rollback_of }}
+            className={linkClass}
+          >
+            the deployment that it replaced
+          </Link>
+        </Fact>
+      )}
+      <Fact name="Id">
+        <IdText id={id} what="the deployment's id" />
+      </Fact>
+    </dl>
+  );
+}

@@ -1,0 +1,20 @@
+import type { Deployment } from "@perch/sdk";
+
+/** The deployment that had the other requests when this one became a canary: it was live for everybody then. */
+export const liveBeside = (deployments: readonly Deployment[], canary: Deployment): Deployment | undefined => {
+  const { id, environment, activated_at } = canary;
+  if (activated_at === null) return undefined;
+  return deployments.find(
+    (each) =>
+      each.id !== id &&
+      each.environment === environment &&
+      each.traffic_percent === 100 &&
+      each.activated_at !== null &&
+      each.activated_at <= activated_at &&
+      (each.ended_at === null || each.ended_at > activated_at),
+  );
+};
+
+/** It is a canary, or was one before it ended or was promoted: a record of its own says so only while it has less than all requests. */
+export const wasCanary = (deployment: Deployment): boolean =>
+  deployment.activated_at !== null && (deployment.traffic_percent < 100 || deployment.guards !== null);

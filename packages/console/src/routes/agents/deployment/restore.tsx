@@ -1,0 +1,41 @@
+import type { Deployment } from "@perch/sdk";
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { perch } from "../../../api/perch.ts";
+import { Button } from "../../../parts/button.tsx";
+import { ConfirmDialog } from "../../../parts/confirm-dialog.tsx";
+import { canaryEnds } from "../deploy/outcome-sentence.ts";
+import { useAgentChanged } from "../use-agent-changed.ts";
+
+interface RestoreProps {
+  readonly agent: string;
+  readonly past: Deployment;
+  readonly live: Deployment;
+  readonly canary: Deployment | undefined;
+}
+
+/** Rolls an environment back to a deployment that was live before, and shows the one that comes of it. */
+export function Restore({ agent, past, live, canary }: RestoreProps) {
+  const [isOpen, setIsOpen] = useState(false);
+  const changed = useAgentChanged();
+  const navigate = useNavigate();
+  const { version, environment } = past;
+  const what = `Roll back ${environment} to ${version}`;
+  return (
+    <>
+      <Button onClick={() => setIsOpen(true)}>{what}</Button>
+      <ConfirmDialog
+        open={isOpen}
+        onClose={() => setIsOpen(false)}
+        title={what}
+        description={`${version} will be live in ${environment} with the next request, in place of ${live.version}${canaryEnds(canary)}.`}
+        action={what}
+        onConfirm={async () => {
+          const { id } = await perch.deployments.rollback(agent, past.id);
+          await changed();
+          await navigate({ to: "/agents/$agent/deployments/$deployment", params: { agent, deployment: id } });
+        }}
+      />
+    </>
+  );
+}
