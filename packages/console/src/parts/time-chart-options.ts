@@ -12,7 +12,7 @@ export interface ChartSeries {
   readonly label: string;
   /** Null is a gap: there was no traffic. */
   readonly values: readonly (number | null)[];
-  readonly tone: "accent" | "danger" | "warning" | "text" | "muted";
+  readonly tone: "accent" | "danger" | "warning" | "canary" | "text" | "muted";
 }
 
 /** What a chart shows now. The chart asks for it with each drawing, so that new data does not need a new chart. */

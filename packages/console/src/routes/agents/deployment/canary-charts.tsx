@@ -4,7 +4,7 @@ import { lazy, Suspense, useMemo } from "react";
 import { canaryHistoryQuery, type VersionCurve } from "../../../api/canary-queries.ts";
 import { formatDuration } from "../../../parts/duration.ts";
 import { ErrorNote } from "../../../parts/error-note.tsx";
-import type { ChartMark } from "../../../parts/time-chart.tsx";
+import type { ChartMark } from "../../../parts/time-chart-options.ts";
 import { Working } from "../../../parts/working.tsx";
 
 const TimeChart = lazy(async () => ({ default: (await import("../../../parts/time-chart.tsx")).TimeChart }));

@@ -2,11 +2,11 @@ import type { Deployment } from "@perch/sdk";
 import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { perch } from "../../../api/perch.ts";
+import { problemsByField } from "../../../api/problems-by-field.ts";
 import { Button } from "../../../parts/button.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
 import { Field, TextInput } from "../../../parts/field.tsx";
-import { problemsByField } from "../problems-by-field.ts";
 import { useAgentChanged } from "../use-agent-changed.ts";
 
 interface ChangeShareProps {

@@ -32,9 +32,9 @@ export function BlockLink({ agent, block, span, kind, isCompared }: BlockLinkPro
         params={{ agent, deployment: deployment.id }}
         title={name}
         aria-label={name}
-        style={{ left: `min(${left}%, calc(100% - 8px))`, width: `${width}%` }}
+        style={{ left: `min(${left}%, calc(100% - 14px))`, width: `${width}%` }}
         className={classNames(
-          "absolute min-w-2 overflow-hidden truncate whitespace-nowrap rounded border px-1.5 font-mono text-small",
+          "absolute min-w-3.5 overflow-hidden truncate whitespace-nowrap rounded border px-1.5 font-mono text-small",
           kind === "canary" ? `top-12.5 ${colours.canary}` : `top-5 ${isLiveNow ? colours.liveNow : colours.live}`,
           deployment.status === "rolled_back" && "border-dashed",
           isCompared && "outline-2 outline-text",

@@ -1,25 +1,32 @@
 import { classNames } from "../../../parts/class-names.ts";
 import { LaneView } from "./lane-view.tsx";
-import type { Lane, Span } from "./timeline.ts";
+import { timeTicks } from "./time-ticks.ts";
+import { type Lane, placeOf, type Span } from "./timeline.ts";
 
 const dayMs = 86_400_000;
 const ofDay = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", hour12: false });
 const ofMonth = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric" });
-const parts = 6;
 
-/** Times under the lanes; on a phone every second one. */
-const Axis = ({ start, end }: Span) => {
-  const format = end - start > 2 * dayMs ? ofMonth : ofDay;
+/** Round times under the lanes; on a phone every second one. A label that would go over the edge is left out. */
+const Axis = ({ span }: { readonly span: Span }) => {
+  const format = span.end - span.start > 2 * dayMs ? ofMonth : ofDay;
   return (
-    <div aria-hidden="true" className="flex text-muted text-small sm:pl-[112px]">
-      {Array.from({ length: parts }, (_, index) => (
-        <span
-          key={index}
-          className={classNames("flex-1 border-line border-l pt-0.5 pl-1", index % 2 === 1 && "max-sm:hidden")}
-        >
-          {format.format(start + ((end - start) * index) / parts)}
-        </span>
-      ))}
+    <div aria-hidden="true" className="relative h-5 text-muted text-small sm:ml-[112px]">
+      {timeTicks(span).map((at, index) => {
+        const { left } = placeOf(at, at, span);
+        return (
+          <span
+            key={at}
+            style={{ left: `${left}%` }}
+            className={classNames(
+              "absolute top-0 border-line border-l pt-0.5 pl-1 whitespace-nowrap",
+              (index % 2 === 1 || left > 84) && "max-sm:hidden",
+            )}
+          >
+            {left < 96 && format.format(at)}
+          </span>
+        );
+      })}
     </div>
   );
 };
@@ -38,6 +45,6 @@ export const TimelineView = ({ lanes, ...rest }: TimelineViewProps) => (
     {lanes.map((lane) => (
       <LaneView key={lane.environment} lane={lane} {...rest} />
     ))}
-    <Axis {...rest.span} />
+    <Axis span={rest.span} />
   </div>
 );

@@ -1,5 +1,6 @@
 import type { Deployment } from "@perch/sdk";
 import { expect, test } from "vitest";
+import { timeTicks } from "./time-ticks.ts";
 import { placeOf, timelineOf } from "./timeline.ts";
 
 const at = (minute: number): string => new Date(minute * 60_000).toISOString();
@@ -52,4 +53,12 @@ test("what failed its checks has a moment and no block, and what is out of sight
 test("a block is drawn to scale, and only the part of it that is in sight", () => {
   expect(placeOf(-10 * 60_000, 25 * 60_000, span)).toEqual({ left: 0, width: 25 });
   expect(placeOf(50 * 60_000, 200 * 60_000, span)).toEqual({ left: 50, width: 50 });
+});
+
+test("the times under the lanes are round, and few enough to be read", () => {
+  const start = Date.parse("2026-11-16T17:01:00Z");
+  const ticks = timeTicks({ start, end: start + 86_400_000 }).map((at) => new Date(at).getMinutes());
+  expect(ticks).toEqual([0, 0, 0, 0, 0, 0]);
+  for (const hours of [0.1, 1, 24, 168, 720, 20_000])
+    expect(timeTicks({ start, end: start + hours * 3_600_000 }).length).toBeLessThanOrEqual(8);
 });
