@@ -18,11 +18,23 @@ export interface CanaryHistory {
 /** What was before it shows what is usual, and what came after it shows that it is over. */
 const marginMs = 600_000;
 
+const granularities = [
+  ["1m", 60_000],
+  ["5m", 300_000],
+  ["1h", 3_600_000],
+  ["1d", 86_400_000],
+] as const;
+/** More intervals would have few runs each, and a rate of few runs says little. */
+const maxIntervals = 96;
+
 const rangeOf = ({ activated_at, created_at, ended_at }: Deployment) => {
   const now = Date.now();
   const end = ended_at === null ? now : Math.min(now, Date.parse(ended_at) + marginMs);
+  const start = Date.parse(activated_at ?? created_at) - marginMs;
+  const [granularity] = granularities.find(([, ms]) => (end - start) / ms <= maxIntervals) ?? ["1d"];
   return {
-    start_time: new Date(Date.parse(activated_at ?? created_at) - marginMs).toISOString(),
+    granularity,
+    start_time: new Date(start).toISOString(),
     end_time: new Date(end).toISOString(),
   };
 };

@@ -1,4 +1,4 @@
-import type { Deployment, QueryOf } from "@perch/sdk";
+import type { Deployment, DeploymentOfAnyAgent, QueryOf } from "@perch/sdk";
 import { queryOptions } from "@tanstack/react-query";
 import { isCanary } from "./is-canary.ts";
 import { cursorPages, offsetPages } from "./paged.ts";
@@ -7,6 +7,8 @@ import { perch } from "./perch.ts";
 const pendingPollMs = 1000;
 const canaryPollMs = 2000;
 const quietPollMs = 15_000;
+/** Finding them reads everything that is live. */
+const canariesPollMs = 5000;
 
 const isPending = ({ status }: Deployment): boolean => status === "pending";
 
@@ -59,21 +61,30 @@ export const allDeploymentsQuery = (filter: DeploymentFilter) => ({
 /** What is live beyond this many deployments is not shown in the list of agents; each agent's page has its own. */
 const maxActive = 5000;
 
-async function listActive(signal: AbortSignal): Promise<ReadonlyMap<string, readonly Deployment[]>> {
-  const found = new Map<string, Deployment[]>();
-  let count = 0;
-  for await (const deployment of perch.deployments.listAll({ status: "active" }, { signal })) {
-    found.set(deployment.agent_id, [...(found.get(deployment.agent_id) ?? []), deployment]);
-    if (++count === maxActive) break;
+async function listActive(signal: AbortSignal): Promise<readonly DeploymentOfAnyAgent[]> {
+  const found: DeploymentOfAnyAgent[] = [];
+  for await (const deployment of perch.deployments.listAll({ status: "active", limit: 100 }, { signal })) {
+    found.push(deployment);
+    if (found.length === maxActive) break;
   }
   return found;
 }
 
+const byAgent = (active: readonly DeploymentOfAnyAgent[]): ReadonlyMap<string, readonly Deployment[]> =>
+  Map.groupBy(active, ({ agent_id }) => agent_id);
+
 /** What serves requests now, of all agents, by the agent's id. */
 export const allActiveDeploymentsQuery = queryOptions({
   queryKey: ["deployments", "all", "active"],
-  queryFn: ({ signal }) => listActive(signal),
+  queryFn: async ({ signal }) => byAgent(await listActive(signal)),
   staleTime: 15_000,
+});
+
+/** Canaries under way, of all agents. */
+export const canariesQuery = queryOptions({
+  queryKey: ["deployments", "all", "canaries"],
+  queryFn: async ({ signal }) => (await listActive(signal)).filter(isCanary),
+  refetchInterval: ({ state }) => (state.data?.length ? canariesPollMs : quietPollMs),
 });
 
 /** What was done with a deployment, newest first, and by whom. It needs the permission `manage`. */

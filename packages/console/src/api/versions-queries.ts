@@ -18,3 +18,11 @@ export const versionDiffQuery = (agent: string, from: string, to: string) =>
     queryKey: ["versions", agent, "diff", from, to],
     queryFn: ({ signal }) => perch.versions.diff(agent, from, { to }, { signal }),
   });
+
+/** A version with its whole definition, which never changes. */
+export const versionQuery = (agent: string, version: string) =>
+  queryOptions({
+    queryKey: ["versions", agent, "one", version],
+    queryFn: ({ signal }) => perch.versions.get(agent, version, { signal }),
+    staleTime: Number.POSITIVE_INFINITY,
+  });

@@ -9,6 +9,7 @@ import { EmptyState } from "../../parts/empty-state.tsx";
 import { DeployDialog } from "./deploy/deploy-dialog.tsx";
 import { servedEnvironments } from "./live-deployments.ts";
 import { Comparison } from "./versions/comparison.tsx";
+import { VersionDefinition } from "./versions/version-definition.tsx";
 import { VersionTable } from "./versions/version-table.tsx";
 
 const route = getRouteApi("/signed-in/agents/$agent/versions");
@@ -16,7 +17,7 @@ const route = getRouteApi("/signed-in/agents/$agent/versions");
 /** What was deployed, who made it, where it is live, and what differs between any two. */
 export function Versions() {
   const { agent: ref } = route.useParams();
-  const { from } = route.useSearch();
+  const { from, shown } = route.useSearch();
   const { data: agent } = useSuspenseQuery(agentQuery(ref));
   const { data: active } = useSuspenseQuery(activeDeploymentsQuery(ref));
   const versions = useSuspenseInfiniteQuery(versionsQuery(ref));
@@ -49,12 +50,16 @@ export function Versions() {
         )}
       </div>
       <div className="min-w-0 overflow-auto">
-        <Comparison
-          key={from}
-          agentRef={ref}
-          labels={all.map(({ version }) => version)}
-          live={servedEnvironments(active)[0]?.live?.version}
-        />
+        {shown === undefined ? (
+          <Comparison
+            key={from}
+            agentRef={ref}
+            labels={all.map(({ version }) => version)}
+            live={servedEnvironments(active)[0]?.live?.version}
+          />
+        ) : (
+          <VersionDefinition agentRef={ref} version={shown} />
+        )}
       </div>
       <DeployDialog
         agent={agent}

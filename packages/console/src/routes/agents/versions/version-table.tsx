@@ -4,6 +4,7 @@ import { useKeyName } from "../../../lists/use-key-name.ts";
 import { Ago } from "../../../parts/ago.tsx";
 import { Button, buttonClass } from "../../../parts/button.tsx";
 import { StatusMark } from "../../../parts/status-mark.tsx";
+import { visibleText } from "../../../parts/visible-text.ts";
 import { useCan } from "../../../session/session.ts";
 import { RollBack } from "../deploy/roll-back.tsx";
 import type { ServedEnvironment } from "../live-deployments.ts";
@@ -87,7 +88,7 @@ export function VersionTable({ agent, versions, served, onDeploy }: VersionTable
                 <WhereLive version={version} served={served} />
               </td>
               <td className={`${cell} max-w-40 truncate text-muted max-sm:hidden`} title={created_by ?? undefined}>
-                {nameOf(created_by)}
+                {visibleText(nameOf(created_by))}
               </td>
               <td className={`${cell} text-muted max-sm:hidden`}>
                 <Ago at={created_at} />
@@ -96,7 +97,17 @@ export function VersionTable({ agent, versions, served, onDeploy }: VersionTable
                 <Link
                   to="/agents/$agent/versions"
                   params={{ agent: agent.name }}
-                  search={(search) => ({ ...search, from: version, to: "draft" })}
+                  search={(search) => ({ ...search, shown: version })}
+                  replace
+                  aria-label={`Show the definition of ${version}`}
+                  className={buttonClass("quiet", "h-7 px-2")}
+                >
+                  Show
+                </Link>
+                <Link
+                  to="/agents/$agent/versions"
+                  params={{ agent: agent.name }}
+                  search={(search) => ({ ...search, from: version, to: "draft", shown: undefined })}
                   replace
                   aria-label={`Compare ${version} with the draft`}
                   className={buttonClass("quiet", "h-7 px-2")}
