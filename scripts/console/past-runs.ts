@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
+import { durationBucket, durationBuckets } from "../../packages/server/src/resources/metrics/metric-rules.ts";
 import { withClient } from "../testbed/scratch-database.ts";
 
 const hourMs = 3_600_000;
-const buckets = 128;
 
 /** What an agent did in the last day. */
 export interface PastTraffic {
@@ -66,8 +66,8 @@ function recordAt(traffic: PastTraffic, time: number, index: number) {
       hour: `${at.slice(0, 13)}:00:00Z`,
       failed: failed ? 1 : 0,
       cost_micros: 900,
-      bucket: Math.min(buckets - 1, Math.round(Math.log2(durationMs) * 6)),
-      buckets,
+      bucket: durationBucket(durationMs),
+      buckets: durationBuckets,
     },
     event: { type: failed ? "agent.failed" : "agent.completed", data: {}, sweep_after_seconds: 30 },
   };

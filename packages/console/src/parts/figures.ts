@@ -1,3 +1,5 @@
+import { formatCount } from "./duration.ts";
+
 const compact = new Intl.NumberFormat("en", { notation: "compact", maximumFractionDigits: 1 });
 
 /** `0 %`, `3.3 %`, `42 %`. */
@@ -6,6 +8,9 @@ export const formatPercent = (rate: number): string => `${(rate * 100).toFixed(r
 /** `0.25/min`, `12/min`. */
 export const formatPerMinute = (value: number): string =>
   `${value >= 10 ? Math.round(value) : Number(value.toFixed(2))}/min`;
+
+/** `1 run`, `1,204 runs`. */
+export const formatRuns = (runs: number): string => `${formatCount(runs)} ${runs === 1 ? "run" : "runs"}`;
 
 /** `850`, `1.2K`, `3M`. */
 export const formatShort = (value: number): string => compact.format(value);

@@ -21,9 +21,11 @@ export interface Drawn {
   readonly series: readonly ChartSeries[];
   readonly marks: readonly ChartMark[];
   readonly format: (value: number) => string;
+  /** For more lines than one. */
+  readonly isTall?: boolean;
 }
 
-export const chartHeight = 140;
+export const heightOf = ({ isTall = false }: Drawn): number => (isTall ? 220 : 140);
 
 const dashes: readonly (readonly number[])[] = [[], [6, 3], [2, 2], [9, 3, 2, 3]];
 
@@ -55,7 +57,7 @@ export const chartOptions = (
   onHover: (index: number | null) => void,
 ): uPlot.Options => ({
   width,
-  height: chartHeight,
+  height: heightOf(now()),
   // All charts of a page show the same moment, so that one look reads all of them.
   cursor: { sync: { key: "page" }, y: false, drag: { x: false, y: false }, points: { size: 6 } },
   legend: { show: false },

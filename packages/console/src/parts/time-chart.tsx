@@ -1,5 +1,5 @@
 import { useRef } from "react";
-import { type ChartSeries, chartHeight, type Drawn, dashOf } from "./time-chart-options.ts";
+import { type ChartSeries, type Drawn, dashOf, heightOf } from "./time-chart-options.ts";
 import { useTimeChart } from "./use-time-chart.ts";
 
 interface TimeChartProps extends Drawn {
@@ -24,8 +24,8 @@ interface LegendProps {
 const Legend = ({ series, readValue }: LegendProps) => (
   <ul className="flex flex-wrap gap-x-4 text-muted text-small">
     {series.map((one, index) => (
-      <li key={one.label} className="inline-flex items-center gap-1.5">
-        <svg aria-hidden="true" width="20" height="6" style={{ color: `var(--${one.tone})` }}>
+      <li key={one.label} className="inline-flex min-w-0 items-center gap-1.5 [overflow-wrap:anywhere]">
+        <svg aria-hidden="true" className="shrink-0" width="20" height="6" style={{ color: `var(--${one.tone})` }}>
           <path d="M0 3h20" stroke="currentColor" strokeWidth="1.5" strokeDasharray={dashOf(index).join(" ")} />
         </svg>
         {one.label}
@@ -61,7 +61,7 @@ const Chart = (props: TimeChartProps) => {
         </div>
         {!isOne && <Legend series={series} readValue={readValue} />}
       </figcaption>
-      <div ref={parent} role="img" aria-label={`${title}: ${summary}`} style={{ height: chartHeight }} />
+      <div ref={parent} role="img" aria-label={`${title}: ${summary}`} style={{ height: heightOf(props) }} />
     </figure>
   );
 };

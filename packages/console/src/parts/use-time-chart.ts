@@ -1,7 +1,7 @@
 import { type RefObject, useEffect, useRef, useState } from "react";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
-import { chartHeight, chartOptions, type Drawn } from "./time-chart-options.ts";
+import { chartOptions, type Drawn, heightOf } from "./time-chart-options.ts";
 
 const dataOf = ({ times, series }: Drawn): uPlot.AlignedData => [
   [...times],
@@ -24,7 +24,7 @@ export function useTimeChart(parent: RefObject<HTMLElement | null>, drawn: Drawn
     chart.current = created;
     const resized = new ResizeObserver(() => {
       const width = element.clientWidth;
-      if (width !== created.width) created.setSize({ width, height: chartHeight });
+      if (width !== created.width) created.setSize({ width, height: heightOf(latest.current) });
     });
     resized.observe(element);
     const themed = new MutationObserver(() => created.redraw());

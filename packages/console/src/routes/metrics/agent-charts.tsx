@@ -27,8 +27,8 @@ interface ChartsProps {
 
 const Charts = ({ charts, times, marks }: ChartsProps) => (
   <div className="grid gap-x-6 gap-y-4 lg:grid-cols-2">
-    {charts.map(({ isWide, ...chart }) => (
-      <div key={chart.title} className={isWide ? "min-w-0 lg:col-span-2" : "min-w-0"}>
+    {charts.map((chart) => (
+      <div key={chart.title} className={chart.isTall ? "min-w-0 lg:col-span-2" : "min-w-0"}>
         <TimeChart {...chart} times={times} marks={marks} />
       </div>
     ))}

@@ -5,7 +5,7 @@ import { classNames } from "../../parts/class-names.ts";
 import { formatCount, formatDuration } from "../../parts/duration.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
-import { formatDollars, formatPercent, formatShort, totalOf } from "../../parts/figures.ts";
+import { formatDollars, formatPercent, formatRuns, formatShort, totalOf } from "../../parts/figures.ts";
 import { OutsideText } from "../../parts/outside-text.tsx";
 import { Sparkline } from "../../parts/sparkline.tsx";
 import { Cell, RowName, Table, wideOnly } from "../../parts/table.tsx";
@@ -44,6 +44,16 @@ const Figure = ({ text, values, label, tone = "accent" }: FigureProps) => (
   </Cell>
 );
 
+/** What the hidden columns of a narrow screen say. */
+const inWords = ({ runs, errorRate, averageMs, tokens, cost }: AgentFigures): string =>
+  [
+    formatRuns(runs),
+    `${formatPercent(errorRate)} failed`,
+    `${formatDuration(averageMs)} on average`,
+    `${formatShort(totalOf(tokens))} tokens`,
+    formatDollars(totalOf(cost)),
+  ].join(", ");
+
 const AgentRow = ({ figures }: { readonly figures: AgentFigures }) => {
   const { name, runs, errorRate } = figures;
   const orNone = (text: string) => (runs === 0 ? "–" : text);
@@ -60,9 +70,7 @@ const AgentRow = ({ figures }: { readonly figures: AgentFigures }) => {
           <OutsideText text={name} />
         </Link>
         <span className="block pb-1 font-normal text-muted text-small md:hidden">
-          {runs === 0
-            ? "no runs"
-            : `${formatCount(runs)} runs, ${formatPercent(errorRate)} failed, ${average} on average, ${formatShort(totalOf(figures.tokens))} tokens, ${formatDollars(totalOf(figures.cost))}`}
+          {runs === 0 ? "no runs" : inWords(figures)}
         </span>
       </RowName>
       <Figure text={formatCount(runs)} values={figures.throughput} label="Runs over time" />

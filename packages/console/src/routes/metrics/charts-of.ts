@@ -1,20 +1,24 @@
 import type { DetailedHistory } from "../../api/agent-history-queries.ts";
 import { formatCount, formatDuration } from "../../parts/duration.ts";
-import { formatDollars, formatPercent, formatPerMinute, formatShort, largestOf, totalOf } from "../../parts/figures.ts";
-import type { ChartSeries } from "../../parts/time-chart-options.ts";
+import {
+  formatDollars,
+  formatPercent,
+  formatPerMinute,
+  formatRuns,
+  formatShort,
+  largestOf,
+  totalOf,
+} from "../../parts/figures.ts";
+import type { ChartSeries, Drawn } from "../../parts/time-chart-options.ts";
 import type { ValuesColumn } from "../../parts/values-table.tsx";
 import { visibleText } from "../../parts/visible-text.ts";
 
 const nameOf = ({ version }: DetailedHistory): string =>
   version === undefined ? "all versions" : visibleText(version);
 
-export interface ChartOfPage {
+export interface ChartOfPage extends Pick<Drawn, "series" | "format" | "isTall"> {
   readonly title: string;
   readonly summary: string;
-  readonly series: readonly ChartSeries[];
-  readonly format: (value: number) => string;
-  /** Takes the whole width: it has more lines than the others. */
-  readonly isWide?: boolean;
 }
 
 type ValuesName = "throughput" | "errorRate" | "averageMs" | "p50Ms" | "p95Ms" | "p99Ms" | "tokens" | "cost";
@@ -58,12 +62,12 @@ export function chartsOf(histories: readonly DetailedHistory[]): ChartOfPage[] {
     each((history) => (history.runs > 0 ? words(history) : "no runs"));
   return [
     {
-      ...{ title: "Run time", series: runTimes(histories), format: formatDuration, isWide: true },
+      ...{ title: "Run time", series: runTimes(histories), format: formatDuration, isTall: true },
       summary: ifRun(({ p95Ms }) => `p95 up to ${formatDuration(largestOf(p95Ms))}`),
     },
     {
       ...{ title: "Throughput", series: lines("Throughput", "throughput"), format: formatPerMinute },
-      summary: each(({ runs }) => `${formatCount(runs)} ${runs === 1 ? "run" : "runs"}`),
+      summary: each(({ runs }) => formatRuns(runs)),
     },
     {
       ...{ title: "Error rate", series: lines("Error rate", "errorRate", "danger"), format: formatPercent },

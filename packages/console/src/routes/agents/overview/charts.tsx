@@ -6,7 +6,7 @@ import { marksOf } from "../../../api/deployment-marks.ts";
 import { deploymentsQuery } from "../../../api/deployments-queries.ts";
 import { formatCount, formatDuration } from "../../../parts/duration.ts";
 import { ErrorNote } from "../../../parts/error-note.tsx";
-import { formatPercent, formatPerMinute, formatShort, largestOf, totalOf } from "../../../parts/figures.ts";
+import { formatPercent, formatPerMinute, formatRuns, formatShort, largestOf, totalOf } from "../../../parts/figures.ts";
 import type { ChartMark } from "../../../parts/time-chart-options.ts";
 import { rangeLabel } from "../../../parts/time-range.ts";
 import { type ValuesColumn, ValuesTable } from "../../../parts/values-table.tsx";
@@ -34,7 +34,7 @@ const FourCharts = ({ history, marks }: FourChartsProps) => {
       <TimeChart
         {...common}
         title="Throughput"
-        summary={`${formatCount(history.runs)} runs`}
+        summary={formatRuns(history.runs)}
         series={[{ label: "Requests per minute", values: throughput, tone: "accent" }]}
         format={formatPerMinute}
       />
