@@ -9,6 +9,7 @@ export type LogLevel = z.infer<typeof LogLevel>;
 
 export const LogEntry = z
   .object({
+    id: z.string().describe("The same in the list and in the stream. As `cursor`, it leads to the entries before it."),
     timestamp: Timestamp,
     level: LogLevel,
     message: z.string(),

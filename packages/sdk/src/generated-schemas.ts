@@ -1029,6 +1029,8 @@ export interface LimitsPatch {
 }
 
 export interface LogEntry {
+  /** The same in the list and in the stream. As `cursor`, it leads to the entries before it. */
+  id: string;
   timestamp: Timestamp;
   level: LogLevel;
   message: string;

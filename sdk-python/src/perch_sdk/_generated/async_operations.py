@@ -1425,7 +1425,7 @@ class AsyncLogs:
         self,
         agent_id: str,
         *,
-        entries: Sequence[p.NewLogEntryParam | m.LogEntry],
+        entries: Sequence[p.NewLogEntryParam],
         idempotency_key: str | None = None,
         timeout_seconds: float | None = None,
     ) -> m.AddLogsResult:

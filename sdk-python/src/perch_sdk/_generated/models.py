@@ -667,6 +667,8 @@ class Invocation(Model):
 
 
 class LogEntry(Model):
+    id: str
+    """The same in the list and in the stream. As ``cursor``, it leads to the entries before it."""
     timestamp: datetime
     level: LogLevel
     message: str

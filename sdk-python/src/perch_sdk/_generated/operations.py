@@ -1423,7 +1423,7 @@ class Logs:
         self,
         agent_id: str,
         *,
-        entries: Sequence[p.NewLogEntryParam | m.LogEntry],
+        entries: Sequence[p.NewLogEntryParam],
         idempotency_key: str | None = None,
         timeout_seconds: float | None = None,
     ) -> m.AddLogsResult:

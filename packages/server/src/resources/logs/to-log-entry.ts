@@ -1,8 +1,10 @@
 import { type LogEntry, logLevels } from "@perch/contract";
 import { toPublicId } from "../../platform/ids.ts";
 import type { LogRow } from "./log-queries.ts";
+import { toCursor } from "./log-rules.ts";
 
-export const toLogEntry = ({ at, level, message, metadata, invocation_id }: LogRow): LogEntry => ({
+export const toLogEntry = ({ at, id, level, message, metadata, invocation_id }: LogRow): LogEntry => ({
+  id: toCursor({ at, id }),
   timestamp: at.toISOString(),
   level: logLevels[level] ?? "info",
   message,

@@ -22,6 +22,7 @@ const step = (name: string, startedAtMs: number, more: Partial<TraceStep> = {}):
 });
 
 const line = (atMs: number, message: string, type?: string): LogEntry => ({
+  id: `${atMs} ${message}`,
   timestamp: new Date(atMs).toISOString(),
   level: "info",
   message,
