@@ -156,7 +156,7 @@ const deployments = createRoute({
 const logs = createRoute({
   getParentRoute: () => signedIn,
   path: "/logs",
-  validateSearch: textSearch("agent", "level", "contains", "request", "version", "tail"),
+  validateSearch: textSearch("agent", "level", "contains", "request", "version", "tail", "line"),
   component: lazyPage(() => import("./routes/logs/logs.tsx"), "Logs"),
 });
 

@@ -35,6 +35,9 @@ const paths = {
   key: "M10.5 2.5a3 3 0 1 0 0 6a3 3 0 1 0 0-6M8.4 7.6L3 13M4.5 11.5l1.5 1.5M6.5 9.5l1 1",
   lock: "M4 7.5h8v6H4zM5.5 7.5v-2a2.5 2.5 0 0 1 5 0v2M8 10v1.5",
   list: "M2.5 4h1M5.5 4h8M2.5 8h1M5.5 8h8M2.5 12h1M5.5 12h8",
+  warning: "M8 2.5l6 10.5H2zM8 6.5v3M8 11.3v.1",
+  info: "M8 2.5a5.5 5.5 0 1 0 0 11a5.5 5.5 0 1 0 0-11M8 7.5v3.5M8 5.2v.1",
+  dots: "M4 8h.1M8 8h.1M12 8h.1",
   server: "M3 3h10v4H3zM3 9h10v4H3zM5 5h.1M5 11h.1",
 } as const;
 export type IconName = keyof typeof paths;

@@ -1,0 +1,58 @@
+import type { LogEntry, LogFilter, Logger, QueryOf } from "@perch/sdk";
+import { createPerch, perch } from "./perch.ts";
+
+export type LogLine = LogEntry;
+export const logLevels = ["debug", "info", "warn", "error"] as const;
+export type LogLevel = (typeof logLevels)[number];
+
+/** Which lines: those of one agent that match, and since when. */
+export interface LogQuery {
+  readonly agent: string;
+  readonly filter: LogFilter;
+  readonly range: Pick<QueryOf<"GET /v1/agents/{agent_id}/logs">, "start_time" | "end_time">;
+}
+
+export interface LogPage {
+  /** Oldest first. */
+  readonly lines: readonly LogLine[];
+  /** Leads to the lines before them; null where there are none. */
+  readonly olderCursor: string | null;
+}
+
+const linesPerPage = 200;
+
+/** The newest lines, or those before a cursor. They are not cached: a log is read where it ends, and it goes on. */
+export async function fetchLogPage(
+  { agent, filter, range }: LogQuery,
+  cursor: string | undefined,
+  signal: AbortSignal,
+): Promise<LogPage> {
+  const query = { ...filter, ...range, cursor, limit: linesPerPage };
+  const { data, pagination } = await perch.logs.list(agent, query, { signal }).page();
+  return { lines: data.toReversed(), olderCursor: pagination.next_cursor };
+}
+
+/** Whether new lines arrive, or the page waits for the server. */
+export type TailState = "connecting" | "open" | "lost";
+
+interface FollowOptions {
+  readonly signal: AbortSignal;
+  readonly onState: (state: TailState) => void;
+  readonly onLine: (line: LogLine) => void;
+}
+
+/** A tail goes on until somebody ends it, however long the server is away. */
+const maxRetries = 1_000_000;
+
+/** New lines as they are written. Through a lost connection too: the client fetches what it missed. */
+export async function followLog(
+  { agent, filter }: LogQuery,
+  { signal, onState, onLine }: FollowOptions,
+): Promise<void> {
+  const logger: Logger = {
+    debug: (message) => onState(message === "response" ? "open" : "lost"),
+    info: () => onState("lost"),
+  };
+  onState("connecting");
+  for await (const line of createPerch(logger).logs.follow(agent, filter, { signal, maxRetries })) onLine(line);
+}

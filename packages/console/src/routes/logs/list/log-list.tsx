@@ -1,0 +1,104 @@
+import { PerchError } from "@perch/sdk";
+import { type KeyboardEvent, type MouseEvent, useEffect, useRef, useState } from "react";
+import type { LogLine } from "../../../api/logs-queries.ts";
+import { ErrorNote } from "../../../parts/error-note.tsx";
+import type { Log } from "../tail/use-log.ts";
+import { LogGrid } from "./log-grid.tsx";
+import { rowHeight } from "./log-row.tsx";
+import { NoLines, NoSuchAgent } from "./no-lines.tsx";
+import { OlderLines } from "./older-lines.tsx";
+import { TailLine } from "./tail-line.tsx";
+import { usePauseKey } from "./use-pause-key.ts";
+
+const rowsOfPage = (element: HTMLElement | null): number =>
+  Math.max(1, Math.floor((element?.clientHeight ?? 0) / rowHeight) - 2);
+
+const moves: Record<string, (row: number, last: number, page: number) => number> = {
+  ArrowDown: (row) => row + 1,
+  ArrowUp: (row) => row - 1,
+  PageDown: (row, _, page) => row + page,
+  PageUp: (row, _, page) => row - page,
+  Home: () => 0,
+  End: (_, last) => last,
+};
+
+interface LogListProps {
+  readonly agent: string;
+  readonly log: Log;
+  readonly openId: string | undefined;
+  readonly onOpen: (line: LogLine, replace: boolean) => void;
+  readonly onClose: () => void;
+  readonly isFiltered: boolean;
+  readonly onClear: () => void;
+}
+
+/** The lines, with the keyboard: arrows move, Enter opens, Escape closes, space holds a tail and lets it go on. */
+export function LogList({ agent, log, openId, onOpen, onClose, isFiltered, onClear }: LogListProps) {
+  const { store, tail, isLoading, error } = log;
+  const scroller = useRef<HTMLDivElement>(null);
+  const [activeId, setActiveId] = useState<string>();
+  const isTail = tail !== undefined;
+  const isPaused = store.isPaused();
+  const all = store.lines.all();
+  // Without a line of its own the keyboard begins at the newest.
+  const found = activeId === undefined ? -1 : all.findIndex(({ id }) => id === activeId);
+  const active = found === -1 ? undefined : found;
+  usePauseKey(isTail, () => (store.isPaused() ? store.resume() : store.pause()));
+  useFocusAfterClosing(scroller, openId);
+  const openAt = (index: number) => {
+    const line = all[index];
+    if (line) onOpen(line, openId !== undefined);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === "Escape" && openId !== undefined) return onClose();
+    const last = all.length - 1;
+    if (event.key === "Enter") return openAt(active ?? last);
+    const moved = moves[event.key]?.(active ?? last + 1, last, rowsOfPage(scroller.current));
+    if (moved === undefined || event.metaKey || event.ctrlKey || event.altKey) return;
+    event.preventDefault();
+    if (isTail) store.pause();
+    const row = Math.max(0, Math.min(moved, last));
+    setActiveId(all[row]?.id);
+    if (openId !== undefined) openAt(row);
+  };
+  const onClick = (event: MouseEvent) => {
+    const row = event.target instanceof Element ? event.target.closest<HTMLElement>("[data-index]") : null;
+    if (!row) return;
+    const index = Number(row.dataset.index);
+    setActiveId(all[index]?.id);
+    openAt(index);
+  };
+  if (error instanceof PerchError && error.status === 404) return <NoSuchAgent agent={agent} />;
+  const isEmpty = all.length === 0 && store.lines.olderCursor() === null && !isLoading;
+  return (
+    <div className="flex h-full min-h-0 flex-col">
+      {error !== undefined && (
+        <div className="p-4">
+          <ErrorNote error={error} onRetry={log.retry} />
+        </div>
+      )}
+      {isEmpty && <NoLines {...{ agent, isTail, isFiltered, onClear }} />}
+      <LogGrid
+        scroller={scroller}
+        lines={store.lines}
+        version={store.version()}
+        sticksToEnd={isTail && !isPaused}
+        isHidden={isEmpty}
+        onLookBack={() => isTail && store.pause()}
+        above={<OlderLines log={log} />}
+        {...{ isLoading, active, openId, onKeyDown, onClick }}
+      />
+      {tail !== undefined && <TailLine tail={tail} store={store} />}
+    </div>
+  );
+}
+
+/** Whoever closes a line goes on in the list. */
+function useFocusAfterClosing(scroller: { readonly current: HTMLElement | null }, openId: string | undefined) {
+  const before = useRef(openId);
+  useEffect(() => {
+    if (before.current !== undefined && openId === undefined)
+      scroller.current?.querySelector<HTMLElement>("[role=grid]")?.focus({ preventScroll: true });
+    before.current = openId;
+  }, [scroller, openId]);
+}

@@ -1,0 +1,53 @@
+import { Button } from "../../../parts/button.tsx";
+import { CopyButton } from "../../../parts/copy-button.tsx";
+import { EmptyState } from "../../../parts/empty-state.tsx";
+import { OutsideText } from "../../../parts/outside-text.tsx";
+
+interface NoLinesProps {
+  readonly agent: string;
+  readonly isTail: boolean;
+  readonly isFiltered: boolean;
+  readonly onClear: () => void;
+}
+
+/** Nothing to show: because of the filters, or because nothing was logged yet. */
+export function NoLines({ agent, isTail, isFiltered, onClear }: NoLinesProps) {
+  const command = `perch invoke ${agent} 'Hello'`;
+  if (isFiltered)
+    return (
+      <EmptyState title="No line matches">
+        <p>
+          No line in this time range has what the filters and the environment ask for.
+          {isTail ? " New ones that do appear here." : " Choose a longer time range, or clear the filters."}
+        </p>
+        <div>
+          <Button onClick={onClear}>Clear the filters</Button>
+        </div>
+      </EmptyState>
+    );
+  return (
+    <EmptyState title="No lines in this time range">
+      <p>
+        What the runs of <OutsideText text={agent} /> do is logged here, and what its tools add.
+        {isTail
+          ? " New lines appear by themselves. Send it a message:"
+          : " Choose a longer time range, or send a message:"}
+      </p>
+      <p className="flex items-center gap-1 rounded border border-line bg-sunken px-3 py-1.5">
+        <code className="min-w-0 flex-1 truncate font-mono text-small">
+          <OutsideText text={command} />
+        </code>
+        <CopyButton text={command} what="the command" />
+      </p>
+    </EmptyState>
+  );
+}
+
+export const NoSuchAgent = ({ agent }: { readonly agent: string }) => (
+  <EmptyState title="There is no such agent">
+    <p>
+      No agent <OutsideText text={agent} className="font-mono text-table" /> can be reached. Choose another one in the
+      filters.
+    </p>
+  </EmptyState>
+);

@@ -1,0 +1,100 @@
+import type { LogLine, LogPage } from "../../../api/logs-queries.ts";
+import { createLogLines, type LogLines, maxLines } from "./log-lines.ts";
+
+/** What the page shows of a log. It changes at most once per frame, however many lines arrive. */
+export interface LogStore {
+  readonly lines: LogLines;
+  readonly subscribe: (listener: () => void) => () => void;
+  readonly version: () => number;
+  /** How many lines have arrived since the view is held. */
+  readonly held: () => number;
+  readonly isPaused: () => boolean;
+  readonly pause: () => void;
+  readonly resume: () => void;
+  readonly receive: (line: LogLine) => void;
+  readonly addOlder: (page: LogPage) => void;
+  readonly stop: () => void;
+}
+
+/** A tab that nobody sees draws no frames, and its lines must not pile up. */
+const hiddenMs = 1000;
+
+/** Calls back in the next frame, or a little later where no frame comes. */
+function createNextFrame(callback: () => void) {
+  let frame = 0;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const cancel = () => {
+    cancelAnimationFrame(frame);
+    clearTimeout(timer);
+    frame = 0;
+  };
+  const run = () => {
+    cancel();
+    callback();
+  };
+  return {
+    ask: () => {
+      if (frame !== 0) return;
+      frame = requestAnimationFrame(run);
+      timer = setTimeout(run, hiddenMs);
+    },
+    cancel,
+  };
+}
+
+export function createLogStore(): LogStore {
+  const lines = createLogLines();
+  const listeners = new Set<() => void>();
+  let version = 0;
+  let isPaused = false;
+  /** Not shown yet: until the next frame, or while the view is held. */
+  let waiting: LogLine[] = [];
+  let held = 0;
+  const changed = () => {
+    version++;
+    for (const listen of listeners) listen();
+  };
+  const show = () => {
+    lines.add(waiting);
+    waiting = [];
+    held = 0;
+  };
+  const frame = createNextFrame(() => {
+    if (!isPaused) show();
+    changed();
+  });
+  return {
+    lines,
+    subscribe: (listener) => {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    version: () => version,
+    held: () => held,
+    isPaused: () => isPaused,
+    pause: () => {
+      if (isPaused) return;
+      isPaused = true;
+      held = waiting.length;
+      changed();
+    },
+    resume: () => {
+      isPaused = false;
+      lines.trim();
+      show();
+      changed();
+    },
+    receive: (line) => {
+      waiting.push(line);
+      held++;
+      // More than the view can take: the first of them would be dropped anyway.
+      if (waiting.length > 2 * maxLines) waiting = waiting.slice(-maxLines);
+      frame.ask();
+    },
+    addOlder: (page) => {
+      lines.addOlder(page);
+      changed();
+    },
+    stop: frame.cancel,
+  };
+}
