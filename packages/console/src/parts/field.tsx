@@ -22,7 +22,7 @@ export function Field({ label, hint, problem, children }: FieldProps) {
   const id = useId();
   return (
     <div className="flex flex-col gap-1">
-      <label htmlFor={id} className="font-medium text-table">
+      <label htmlFor={id} className="font-medium text-table [overflow-wrap:anywhere]">
         {label}
       </label>
       {children({ id, "aria-describedby": `${id}-hint`, "aria-invalid": problem !== undefined })}

@@ -1,0 +1,83 @@
+import { expect, test } from "vitest";
+import { checkValue } from "./check-value.ts";
+import { Unparsed } from "./schema-fields.ts";
+
+const refund = {
+  type: "object",
+  properties: {
+    order: { type: "string", pattern: "^[0-9]+$" },
+    amount: { type: "number", exclusiveMinimum: 0, maximum: 1000 },
+    packets: { type: "integer" },
+    currency: { enum: ["EUR", "GBP"] },
+    on: { type: "string", format: "date" },
+    to: { type: "array", items: { type: "string", format: "email" }, minItems: 1 },
+    note: { type: ["string", "null"], minLength: 1, maxLength: 5 },
+  },
+  required: ["order", "amount"],
+  additionalProperties: false,
+};
+
+test("a value that fits has no problem", () => {
+  const value = {
+    order: "42",
+    amount: 1,
+    packets: 2,
+    currency: "EUR",
+    on: "2026-12-01",
+    to: ["a@b.example"],
+    note: null,
+  };
+  expect(checkValue(refund, value)).toEqual([]);
+});
+
+test("every problem stands at its field, named as the API names it", () => {
+  const value = {
+    order: "x",
+    packets: 1.5,
+    currency: "USD",
+    on: "tomorrow",
+    to: ["nobody"],
+    note: "too long",
+    other: 1,
+  };
+  expect(Object.fromEntries(checkValue(refund, value).map(({ path, text }) => [path, text]))).toEqual({
+    amount: "Required",
+    order: "Expected a text that matches ^[0-9]+$",
+    packets: "Expected a whole number",
+    currency: "Expected one of the choices",
+    on: "Expected a date",
+    "to.0": "Expected an email address",
+    note: "At most 5 characters, and these are 8",
+    other: "Not allowed",
+  });
+});
+
+test.each([
+  [{ type: "number", minimum: 1 }, 0, "At least 1"],
+  [{ type: "number", exclusiveMinimum: 0 }, 0, "More than 0"],
+  [{ type: "number", maximum: 1 }, 2, "At most 1"],
+  [{ type: "number" }, new Unparsed("1e"), "Expected a number"],
+  [{ type: "object" }, new Unparsed("{"), "This is not JSON"],
+  [{}, new Unparsed("{"), "This is not JSON"],
+  [{ type: "string" }, 1, "Expected a text"],
+  [{ type: "string" }, null, "Expected a text"],
+  [{ type: "string", minLength: 1 }, "", "Required"],
+  [{ type: "string", format: "uri" }, "example.com", "Expected an address with its scheme"],
+  [{ type: "string", format: "date-time" }, "2026-12-01", "Expected a time with its zone"],
+  [{ type: "array", minItems: 1 }, [], "At least 1"],
+  [{ const: "yes" }, "no", 'Expected "yes"'],
+  [{ type: "string" }, undefined, "Required"],
+] as const)("%j refuses %j", (schema, value, text) => {
+  expect(checkValue(schema as never, value)).toEqual([{ path: "", text }]);
+});
+
+test("what it does not know, it leaves to the server", () => {
+  expect(checkValue({ type: "string", format: "ipv4", contentEncoding: "base64" }, "x")).toEqual([]);
+  expect(checkValue({ anyOf: [{ type: "string" }] }, 1)).toEqual([]);
+});
+
+test("a pattern that could take for ever is left to the server", () => {
+  const startedAt = performance.now();
+  expect(checkValue({ type: "string", pattern: "^(a+)+$" }, `${"a".repeat(40)}!`)).toEqual([]);
+  expect(performance.now() - startedAt).toBeLessThan(100);
+});
