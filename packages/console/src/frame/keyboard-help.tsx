@@ -1,6 +1,7 @@
 import { Dialog } from "../parts/dialog.tsx";
 import { useMe } from "../session/session.ts";
 import { Keys, paletteKeys } from "./keys.tsx";
+import { listPageKeys } from "./page-keys.ts";
 import { type Place, placesFor } from "./places.ts";
 import { useStoredFlag } from "./stored-flag.ts";
 import { singleKeysOff } from "./use-shortcuts.ts";
@@ -9,6 +10,7 @@ import { singleKeysOff } from "./use-shortcuts.ts";
 const shortcutsTo = (goTo: readonly Place[]): readonly (readonly [keys: string, what: string])[] => [
   [paletteKeys, "Search for pages, agents, actions and ids"],
   ...goTo.map(({ key, name }) => [`g ${key}`, `Go to ${name.toLowerCase()}`] as const),
+  ...listPageKeys().map(({ key, what }) => [key, what] as const),
   ["/", "Go to the page's filter"],
   ["Esc", "Close what is open"],
   ["?", "Show this list"],

@@ -7,12 +7,22 @@ import { readFlag } from "./stored-flag.ts";
 /** Single letters would get in the way of whoever speaks to the computer, so they can be switched off. */
 export const singleKeysOff = "single-keys-off";
 
-const secondKeyMs = 1500;
+/** So long after `g`, the next key says where to go. */
+export const secondKeyMs = 1500;
 
 const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && (target.isContentEditable || target.matches("input, textarea, select"));
 
 const isDialogOpen = (): boolean => document.querySelector('[role="dialog"], [role="menu"]') !== null;
+
+/** Whether it is a key pressed for itself: nothing is typed, nothing is open, and such keys are in use. */
+export const isSingleKey = (event: KeyboardEvent): boolean =>
+  !event.ctrlKey &&
+  !event.metaKey &&
+  !event.altKey &&
+  !isTyping(event.target) &&
+  !isDialogOpen() &&
+  !readFlag(singleKeysOff);
 
 interface Actions {
   readonly onPalette: () => void;
@@ -39,8 +49,7 @@ export function useShortcuts({ onPalette, onHelp }: Actions): void {
         event.preventDefault();
         return onPalette();
       }
-      const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey;
-      if (isPlain && !isTyping(event.target) && !isDialogOpen() && !readFlag(singleKeysOff)) handleSingleKey(event);
+      if (isSingleKey(event)) handleSingleKey(event);
     };
     document.addEventListener("keydown", handle);
     return () => document.removeEventListener("keydown", handle);
