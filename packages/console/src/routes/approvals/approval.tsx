@@ -1,1 +1,112 @@
-export const ApprovalPage = () => <p>wip</p>;
+import { type Approval, PerchError } from "@perch/sdk";
+import { useQuery } from "@tanstack/react-query";
+import { useParams } from "@tanstack/react-router";
+import { type KeyboardEvent, use, useEffect, useRef, useState } from "react";
+import { approvalQuery } from "../../api/approvals-queries.ts";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { ErrorNote } from "../../parts/error-note.tsx";
+import { Icon } from "../../parts/icon.tsx";
+import { OutsideText } from "../../parts/outside-text.tsx";
+import { useMedia } from "../../parts/use-media.ts";
+import { Working } from "../../parts/working.tsx";
+import { hasUnsaved } from "../../session/unsaved.ts";
+import { ApprovalBody } from "./approval/approval-body.tsx";
+import { CallSentence } from "./approval/call-sentence.tsx";
+import { ApprovalStatusMark } from "./approval-status.tsx";
+import { QueueContext } from "./queue-context.ts";
+import { TimeLeft, useSeconds } from "./time-left.tsx";
+
+/** From here on the approval is beside the list. */
+const wide = "(min-width: 1024px)";
+
+interface HeaderProps {
+  readonly approval: Approval | undefined;
+  readonly now: Date;
+  readonly onClose: () => void;
+}
+
+/** Beside the list the page has a title already; as a page of its own the approval is the title. */
+function Header({ approval, now, onClose }: HeaderProps) {
+  const Heading = useMedia(wide) ? "h2" : "h1";
+  return (
+    <header className="flex items-start gap-3 border-line border-b px-4 py-3">
+      <div className="flex min-w-0 flex-1 flex-col gap-1">
+        <Heading className="font-normal! text-body [overflow-wrap:anywhere]">
+          {approval ? <CallSentence approval={approval} /> : "Approval"}
+        </Heading>
+        {approval && (
+          <p className="flex flex-wrap items-center gap-x-3 text-table">
+            <ApprovalStatusMark status={approval.status} />
+            {approval.status === "open" && <TimeLeft until={approval.expires_at} now={now} />}
+          </p>
+        )}
+      </div>
+      <button
+        type="button"
+        aria-label="Close the approval"
+        title="Close the approval (Esc)"
+        onClick={onClose}
+        className="rounded p-1.5 text-muted hover:bg-sunken hover:text-text"
+      >
+        <Icon name="cross" />
+      </button>
+    </header>
+  );
+}
+
+const NoApproval = ({ id }: { readonly id: string }) => (
+  <EmptyState title="There is no such approval">
+    <p>
+      No approval <OutsideText text={id} className="font-mono text-table" /> can be reached. Decided ones are kept for
+      30 days, so it may be older than that; or the id belongs to another agent or organisation.
+    </p>
+  </EmptyState>
+);
+
+/** What was looked at is what is approved: a change meanwhile is shown when somebody asks for it. */
+function Shown({ approval, now }: { readonly approval: Approval; readonly now: Date }) {
+  const [seen, setSeen] = useState(approval);
+  const isChanged = approval.status === "open" && seen.digest !== approval.digest;
+  const shown = isChanged ? { ...approval, contents: seen.contents, digest: seen.digest } : approval;
+  return (
+    <ApprovalBody
+      key={shown.digest}
+      approval={shown}
+      isChanged={isChanged}
+      onLook={() => setSeen(approval)}
+      isOver={Date.parse(approval.expires_at) <= now.getTime()}
+    />
+  );
+}
+
+/** One approval: what the agent wants, with what, and why; and the decision. */
+export function ApprovalPage() {
+  const { approval: id } = useParams({ from: "/signed-in/approvals/$approval" });
+  const { close } = use(QueueContext);
+  const { data: approval, error, refetch } = useQuery(approvalQuery(id));
+  const now = useSeconds(approval?.status === "open");
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === "Escape" && !event.defaultPrevented && !hasUnsaved()) close();
+  };
+  const page = useRef<HTMLDivElement>(null);
+  const isWide = useMedia(wide);
+  useEffect(() => {
+    // It covers the list, where the keyboard was.
+    if (!isWide) page.current?.focus();
+  }, [isWide, id]);
+  const isMissing = error instanceof PerchError && error.status === 404;
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: Escape closes the approval from anywhere in it.
+    <div ref={page} tabIndex={-1} className="flex h-full min-h-0 flex-col outline-none" onKeyDown={onKeyDown}>
+      <Header approval={approval} now={now} onClose={close} />
+      {approval && <Shown key={id} approval={approval} now={now} />}
+      {!approval && !error && <Working what="the approval" />}
+      {isMissing && <NoApproval id={id} />}
+      {error && !isMissing && (
+        <div className="p-4">
+          <ErrorNote error={error} onRetry={() => void refetch()} />
+        </div>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,52 @@
+import type { Approval } from "@perch/sdk";
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { Ago } from "../../../parts/ago.tsx";
+import { IdText } from "../../../parts/id-text.tsx";
+import { OutsideText } from "../../../parts/outside-text.tsx";
+
+const linkClass = "text-accent underline decoration-line-strong underline-offset-2 hover:decoration-current";
+
+const Fact = ({ name, children }: { readonly name: string; readonly children: ReactNode }) => (
+  <div className="flex min-w-0 items-baseline gap-1.5">
+    <dt className="shrink-0 text-muted text-small">{name}</dt>
+    <dd className="min-w-0">{children}</dd>
+  </div>
+);
+
+/** Which run asks, of what, and for whom. */
+export const ApprovalFacts = ({ approval }: { readonly approval: Approval }) => (
+  <dl className="flex flex-wrap gap-x-4 gap-y-1 text-table">
+    <Fact name="Run">
+      <Link
+        to="/runs/$agent/$run"
+        params={{ agent: approval.agent_name, run: approval.request_id }}
+        className={`${linkClass} font-mono text-small [overflow-wrap:anywhere]`}
+      >
+        {approval.request_id}
+      </Link>
+    </Fact>
+    <Fact name="Agent">
+      <Link to="/agents/$agent" params={{ agent: approval.agent_name }} className={linkClass}>
+        <OutsideText text={approval.agent_name} />
+      </Link>
+    </Fact>
+    <Fact name="Version">
+      <OutsideText text={approval.version ?? "draft"} />
+    </Fact>
+    <Fact name="Environment">
+      <OutsideText text={approval.environment} />
+    </Fact>
+    {approval.session_id !== null && (
+      <Fact name="Session">
+        <OutsideText text={approval.session_id} />
+      </Fact>
+    )}
+    <Fact name="Asked">
+      <Ago at={approval.created_at} />
+    </Fact>
+    <Fact name="Id">
+      <IdText id={approval.id} what="the id of the approval" />
+    </Fact>
+  </dl>
+);

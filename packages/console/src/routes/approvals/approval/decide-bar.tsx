@@ -1,0 +1,56 @@
+import type { Approval } from "@perch/sdk";
+import { Button } from "../../../parts/button.tsx";
+import { useCan, useMe } from "../../../session/session.ts";
+
+/** Whether the signed-in person has approved already, where several must. */
+const hasApproved = ({ approved_by }: Approval, me: ReturnType<typeof useMe>): boolean =>
+  approved_by.some(({ by }) =>
+    me.session?.person ? by.type === "person" && by.name === me.session.person.email : by.key_id === me.key.id,
+  );
+
+/** Why nobody can decide here who is signed in like this, in the API's words; undefined: they can. */
+export function useRefusal(approval: Approval): string | undefined {
+  const me = useMe();
+  if (approval.second_factor && me.session?.person)
+    return "This needs a second factor, which belongs to an API key, and you are signed in as a person. Sign in with an API key that has one, or send the request with that key.";
+  return undefined;
+}
+
+interface DecideBarProps {
+  readonly approval: Approval;
+  /** Whether the person has changed the arguments. */
+  readonly isEdited: boolean;
+  /** What was looked at has changed: it cannot be approved before it was looked at again. */
+  readonly isChanged: boolean;
+  readonly onApprove: () => void;
+  readonly onReject: () => void;
+}
+
+/** One edge says yes, the other no, with the width of the page between them. */
+export function DecideBar({ approval, isEdited, isChanged, onApprove, onReject }: DecideBarProps) {
+  const me = useMe();
+  const refusal = useRefusal(approval);
+  if (!useCan("approve") || approval.status !== "open") return null;
+  if (refusal !== undefined) return <p className="border-line border-t px-4 py-3 text-muted text-table">{refusal}</p>;
+  const isQuestion = approval.kind === "question";
+  const isMine = hasApproved(approval, me) && !isEdited;
+  return (
+    <fieldset
+      aria-label="Decide"
+      className="flex shrink-0 items-center justify-between gap-4 border-line border-t bg-surface px-4 py-3"
+    >
+      {isMine || isChanged ? (
+        <p className="text-muted text-table">
+          {isMine ? "You have approved this; others must too." : "Look at the new arguments first."}
+        </p>
+      ) : (
+        <Button kind="primary" className="max-lg:h-11 max-lg:px-4" onClick={onApprove} aria-keyshortcuts="a">
+          {isQuestion ? "Answer question" : isEdited ? "Approve with changes" : "Approve call"}
+        </Button>
+      )}
+      <Button kind="danger" className="max-lg:h-11 max-lg:px-4" onClick={onReject} aria-keyshortcuts="n">
+        {isQuestion ? "Reject question" : "Reject call"}
+      </Button>
+    </fieldset>
+  );
+}

@@ -1,0 +1,69 @@
+import { Link } from "@tanstack/react-router";
+import { Ago } from "../../../parts/ago.tsx";
+import { classNames } from "../../../parts/class-names.ts";
+import { StatusMark } from "../../../parts/status-mark.tsx";
+import { visibleText } from "../../../parts/visible-text.ts";
+import { ApprovalStatusMark } from "../approval-status.tsx";
+import { TimeLeft } from "../time-left.tsx";
+import type { ApprovalListRow } from "./merge-rows.ts";
+
+/** Found by the keyboard, which moves through the list. */
+export const idOfRow = (id: string): string => `row-${id}`;
+
+interface ApprovalRowProps {
+  readonly row: ApprovalListRow;
+  readonly isSelected: boolean;
+  readonly now: Date;
+}
+
+const outside = "truncate [unicode-bidi:plaintext]";
+
+/** What is wanted, by whom and why, and how long there is. On one line where there is room. */
+export const ApprovalRow = ({ row: { approval, isGone }, isSelected, now }: ApprovalRowProps) => {
+  const isOpen = approval.status === "open" && !isGone;
+  return (
+    <li className="border-line border-b">
+      <Link
+        id={idOfRow(approval.id)}
+        to="/approvals/$approval"
+        params={{ approval: approval.id }}
+        search={(before: object) => before as never}
+        replace={isSelected}
+        aria-current={isSelected ? "true" : undefined}
+        className={classNames(
+          "grid grid-cols-[auto_minmax(0,1fr)_auto] items-center gap-x-3 px-4 py-2 text-table outline-offset-[-2px]",
+          "@3xl:grid-cols-[auto_minmax(0,2fr)_minmax(0,3fr)_minmax(0,1fr)_6rem_7rem] @3xl:py-1.5",
+          isSelected ? "bg-accent-soft" : "hover:bg-sunken",
+          !isOpen && "text-muted",
+        )}
+      >
+        {isGone && approval.status === "open" ? (
+          <StatusMark status="completed" word="decided" iconOnly />
+        ) : (
+          <ApprovalStatusMark status={approval.status} iconOnly />
+        )}
+        <span className={classNames("min-w-0", outside)}>
+          <span className={isOpen ? "font-medium" : undefined}>{visibleText(approval.agent_name)}</span>{" "}
+          <span className="text-muted">{approval.kind === "question" ? "asks with" : "wants"}</span>{" "}
+          <code className="font-mono text-small">{visibleText(approval.tool)}</code>
+        </span>
+        <span className="text-right text-small @3xl:order-last">
+          {isOpen ? (
+            <TimeLeft until={approval.expires_at} now={now} />
+          ) : (
+            <span>{isGone && approval.status === "open" ? "decided" : approval.status}</span>
+          )}
+        </span>
+        <span className={classNames("text-muted text-small @max-3xl:col-start-2 @3xl:text-table", outside)}>
+          {visibleText(approval.why)}
+        </span>
+        <span className={classNames("min-w-0 text-muted text-small @max-3xl:hidden", outside)}>
+          {visibleText(approval.user_id ?? "–")}
+        </span>
+        <span className="text-right text-muted text-small @max-3xl:col-start-3">
+          <Ago at={approval.created_at} />
+        </span>
+      </Link>
+    </li>
+  );
+};

@@ -1,0 +1,42 @@
+import type { ApprovalSummary } from "@perch/sdk";
+
+export interface ApprovalListRow {
+  readonly approval: ApprovalSummary;
+  /** It no longer has the status that the list is about: somebody decided, or it expired. */
+  readonly isGone: boolean;
+}
+
+interface Newest {
+  readonly data: readonly ApprovalSummary[];
+  readonly pagination: { readonly next_cursor: string | null };
+}
+
+interface MergedRows {
+  readonly rows: readonly ApprovalListRow[];
+  readonly newCount: number;
+}
+
+/**
+ * The rows that were listed, at their places, with what has changed in them since; and how many there are above them. Ids begin with the
+ * time, so the newest page says of every id down to its last whether it still belongs to the list.
+ */
+export function mergeRows(listed: readonly ApprovalSummary[], newest: Newest | undefined): MergedRows {
+  if (!newest) return { rows: listed.map((approval) => ({ approval, isGone: false })), newCount: 0 };
+  const byId = new Map(newest.data.map((approval) => [approval.id as string, approval]));
+  const oldestSeen = newest.pagination.next_cursor === null ? "" : (newest.data.at(-1)?.id ?? "~");
+  const rows = listed.map((approval) => ({
+    approval: byId.get(approval.id) ?? approval,
+    isGone: !byId.has(approval.id) && approval.id >= oldestSeen,
+  }));
+  const known = new Set(listed.map(({ id }) => id as string));
+  const oldestListed = listed.at(-1)?.id ?? "";
+  const newCount = newest.data.filter(({ id }) => !known.has(id) && id > oldestListed).length;
+  return { rows, newCount };
+}
+
+/** The next that is open after this one; after the last, the first that was left out above. */
+export function nextOpen(rows: readonly ApprovalListRow[], id: string | undefined): string | undefined {
+  const at = rows.findIndex(({ approval }) => approval.id === id);
+  const isOpen = ({ approval, isGone }: ApprovalListRow) => approval.status === "open" && !isGone && approval.id !== id;
+  return [...rows.slice(at + 1), ...rows.slice(0, Math.max(at, 0))].find(isOpen)?.approval.id;
+}

@@ -1,0 +1,49 @@
+import { useNavigate } from "@tanstack/react-router";
+import { useEffect, useRef } from "react";
+import { usePageKeys } from "../../../frame/page-keys.ts";
+import type { Queue } from "../queue-context.ts";
+import { idOfRow } from "./approval-row.tsx";
+import { type ApprovalListRow, nextOpen } from "./merge-rows.ts";
+
+const focusRow = (id: string): void => {
+  const row = document.getElementById(idOfRow(id));
+  row?.focus({ preventScroll: true });
+  row?.scrollIntoView({ block: "nearest" });
+};
+
+/** Moves through the list: `j` and `k` open the next and the one before. */
+export function useQueueKeys(rows: readonly ApprovalListRow[], selected: string | undefined): Queue {
+  const navigate = useNavigate();
+  const keep = ((before: object) => before) as never;
+  const open = (id: string) => {
+    void navigate({
+      to: "/approvals/$approval",
+      params: { approval: id },
+      search: keep,
+      replace: selected !== undefined,
+      resetScroll: false,
+    });
+    focusRow(id);
+  };
+  const close = () => void navigate({ to: "/approvals", search: keep, resetScroll: false });
+  const move = (by: 1 | -1) => {
+    const at = rows.findIndex(({ approval }) => approval.id === selected);
+    const row = rows[at === -1 ? 0 : at + by];
+    if (row) open(row.approval.id);
+  };
+  const openNext = () => {
+    const next = nextOpen(rows, selected);
+    if (next !== undefined) open(next);
+  };
+  usePageKeys([
+    { key: "j", what: "Open the next approval", run: () => move(1) },
+    { key: "k", what: "Open the approval before", run: () => move(-1) },
+  ]);
+  // Whoever closes one goes on in the list.
+  const before = useRef(selected);
+  useEffect(() => {
+    if (before.current !== undefined && selected === undefined) focusRow(before.current);
+    before.current = selected;
+  }, [selected]);
+  return { open, close, openNext };
+}

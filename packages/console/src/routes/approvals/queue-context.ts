@@ -1,0 +1,15 @@
+import { createContext } from "react";
+
+/** How the page of one approval moves through the list that it is beside. */
+export interface Queue {
+  readonly open: (id: string) => void;
+  readonly close: () => void;
+  /** To the next that is open, after this one was decided. Without one, the list says so. */
+  readonly openNext: () => void;
+}
+
+export const QueueContext = createContext<Queue>({
+  open: () => undefined,
+  close: () => undefined,
+  openNext: () => undefined,
+});
