@@ -1,5 +1,8 @@
+import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
+import { openApprovalsQuery } from "../api/approvals-queries.ts";
 import { classNames } from "../parts/class-names.ts";
+import { formatCount } from "../parts/duration.ts";
 import { Icon } from "../parts/icon.tsx";
 import { useMe } from "../session/session.ts";
 import { type Place, placesFor } from "./places.ts";
@@ -9,20 +12,36 @@ interface RailLinkProps {
   readonly place: Place;
   readonly isFolded: boolean;
   readonly onGo?: (() => void) | undefined;
+  /** What waits there: "3", "1,000+". */
+  readonly count?: string | undefined;
 }
 
-const RailLink = ({ place: { to, name, icon }, isFolded, onGo }: RailLinkProps) => (
+const RailLink = ({ place: { to, name, icon }, isFolded, onGo, count }: RailLinkProps) => (
   <Link
     to={to}
+    {...(count !== undefined && { "aria-label": `${name}, ${count} open` })}
     {...(onGo && { onClick: onGo })}
-    title={isFolded ? name : undefined}
-    className="flex h-8 items-center gap-2 rounded px-2 text-muted text-table hover:bg-line hover:text-text"
+    title={isFolded ? [name, count].filter(Boolean).join(", ") : undefined}
+    className="relative flex h-8 items-center gap-2 rounded px-2 text-muted text-table hover:bg-line hover:text-text"
     activeProps={{ className: "bg-accent-soft !text-text font-medium", "aria-current": "page" }}
   >
     <Icon name={icon} />
     <span className={isFolded ? "sr-only" : undefined}>{name}</span>
+    {count !== undefined &&
+      (isFolded ? (
+        <span className="absolute top-1 right-1 size-2 rounded-full bg-warning" />
+      ) : (
+        <span className="ml-auto rounded-full bg-warning-soft px-1.5 font-medium text-small text-warning">{count}</span>
+      ))}
   </Link>
 );
+
+/** How many approvals are open; undefined for none. */
+function useOpenApprovals(): string | undefined {
+  const { data } = useQuery(openApprovalsQuery);
+  if (!data || data.count === 0) return undefined;
+  return `${formatCount(data.count)}${data.relation === "gte" ? "+" : ""}`;
+}
 
 interface RailLinksProps {
   readonly isFolded?: boolean;
@@ -32,10 +51,11 @@ interface RailLinksProps {
 /** The links, for the rail and for the sheet that stands for it on a narrow screen. */
 export const RailLinks = ({ isFolded = false, onGo }: RailLinksProps) => {
   const { places, ownPlaces } = placesFor(useMe().key.permissions);
+  const open = useOpenApprovals();
   return (
     <>
       {places.map((place) => (
-        <RailLink key={place.to} place={place} isFolded={isFolded} onGo={onGo} />
+        <RailLink key={place.to} {...{ place, isFolded, onGo }} count={place.to === "/approvals" ? open : undefined} />
       ))}
       <hr className="my-2 border-line" />
       {ownPlaces.map((place) => (
