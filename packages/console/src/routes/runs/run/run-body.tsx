@@ -12,6 +12,7 @@ import { useNow } from "../../../run-trace/use-now.ts";
 import { FailureNote, failingStep } from "./failure-note.tsx";
 import { RunFacts } from "./run-facts.tsx";
 import { isUnderWay, useLiveTrace, withoutGuesses } from "./use-live-trace.ts";
+import { WaitingNote } from "./waiting-note.tsx";
 import { Waterfall } from "./waterfall.tsx";
 import { logItems, spanOf, waterfallItems } from "./waterfall-items.ts";
 import { WaterfallNotes } from "./waterfall-notes.tsx";
@@ -80,6 +81,7 @@ export function RunBody({ agent, run }: RunBodyProps) {
           }}
         />
       )}
+      {run.status === "waiting" && <WaitingNote run={run.request_id} />}
       <Talk run={run} text={isRunning ? trace.text : ""} />
       <WaterfallNotes
         run={run}
