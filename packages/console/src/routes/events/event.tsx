@@ -1,1 +1,68 @@
-export const EventPage = () => <p>wip</p>;
+import { PerchError } from "@perch/sdk";
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate, useParams } from "@tanstack/react-router";
+import { eventQuery } from "../../api/events-queries.ts";
+import { useAgentName } from "../../lists/use-agent-name.ts";
+import { Ago } from "../../parts/ago.tsx";
+import { ContentView } from "../../parts/content-view.tsx";
+import { DetailPane } from "../../parts/detail-pane.tsx";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { ErrorNote } from "../../parts/error-note.tsx";
+import { Fact, Facts, textLinkClass } from "../../parts/facts.tsx";
+import { IdText } from "../../parts/id-text.tsx";
+import { OutsideText } from "../../parts/outside-text.tsx";
+import { Working } from "../../parts/working.tsx";
+import { EventSubject } from "./event-subject.tsx";
+
+/** One event: what it is about, and what webhooks are told. */
+export function EventPage() {
+  const { event: id } = useParams({ from: "/signed-in/events/$event" });
+  const navigate = useNavigate();
+  const nameOf = useAgentName();
+  const { data: event, error, refetch } = useQuery(eventQuery(id));
+  const agent = event?.agent_id === null || event === undefined ? undefined : nameOf(event.agent_id);
+  const isMissing = error instanceof PerchError && error.status === 404;
+  return (
+    <DetailPane
+      title={
+        <>
+          {event ? <span className="font-mono text-table">{event.type}</span> : "Event"}
+          <IdText id={id} what="the id of the event" />
+        </>
+      }
+      what="the event"
+      onClose={() =>
+        void navigate({ to: "/events", search: ((before: object) => before) as never, resetScroll: false })
+      }
+    >
+      {event && (
+        <>
+          <Facts>
+            {agent !== undefined && (
+              <Fact name="Agent">
+                <Link to="/agents/$agent" params={{ agent }} className={textLinkClass}>
+                  <OutsideText text={agent} />
+                </Link>
+              </Fact>
+            )}
+            <EventSubject event={event} agent={agent} />
+            <Fact name="Created">
+              <Ago at={event.created_at} />
+            </Fact>
+          </Facts>
+          <ContentView title="Payload" what="the payload" value={event} />
+        </>
+      )}
+      {!event && !error && <Working what="the event" />}
+      {isMissing && (
+        <EmptyState title="There is no such event">
+          <p>
+            No event <OutsideText text={id} className="font-mono text-table" /> can be reached. Events are kept for 30
+            days.
+          </p>
+        </EmptyState>
+      )}
+      {error && !isMissing && <ErrorNote error={error} onRetry={() => void refetch()} />}
+    </DetailPane>
+  );
+}

@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { perch } from "../../api/perch.ts";
+import { useAgentName } from "../../lists/use-agent-name.ts";
 import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
@@ -113,7 +114,7 @@ function AddForm({ agent, user: shownUser, onClose }: Omit<AddDialogProps, "open
 }
 
 export const AddDialog = ({ open, onClose, ...form }: AddDialogProps) => (
-  <Dialog open={open} onClose={onClose} title={`Add a memory to ${visibleText(form.agent)}`}>
+  <Dialog open={open} onClose={onClose} title={`Add a memory to ${visibleText(useAgentName()(form.agent))}`}>
     <AddForm {...form} onClose={onClose} />
   </Dialog>
 );

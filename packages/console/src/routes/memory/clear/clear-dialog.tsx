@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { perch } from "../../../api/perch.ts";
+import { useAgentName } from "../../../lists/use-agent-name.ts";
 import { exactTime } from "../../../parts/ago.tsx";
 import { Button } from "../../../parts/button.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
@@ -36,6 +37,7 @@ const clear = (agent: string, { user, session, before }: ClearLimits) =>
   });
 
 function ClearForm({ agent, search, onClose }: Omit<ClearDialogProps, "open">) {
+  const name = useAgentName()(agent);
   const [user, setUser] = useState(search.user ?? "");
   const [session, setSession] = useState(search.session ?? "");
   const [before, setBefore] = useState("");
@@ -77,11 +79,11 @@ function ClearForm({ agent, search, onClose }: Omit<ClearDialogProps, "open">) {
         )}
       </Field>
       <p aria-live="polite" className="rounded border border-danger bg-danger-soft px-3 py-2 text-table">
-        <OutsideText text={clearSentence(agent, limits, exactTime)} /> This cannot be undone. Records of runs and logs
+        <OutsideText text={clearSentence(name, limits, exactTime)} /> This cannot be undone. Records of runs and logs
         are not deleted: they expire.
       </p>
       {isWhole(limits) && (
-        <Field label={`Type ${visibleText(agent)} to confirm`}>
+        <Field label={`Type ${visibleText(name)} to confirm`}>
           {(ids) => <TextInput {...ids} value={typed} onChange={({ target }) => setTyped(target.value)} />}
         </Field>
       )}
@@ -90,7 +92,7 @@ function ClearForm({ agent, search, onClose }: Omit<ClearDialogProps, "open">) {
         <Button kind="quiet" onClick={onClose}>
           Cancel
         </Button>
-        <Button kind="danger" type="submit" working={start.isPending} disabled={isWhole(limits) && typed !== agent}>
+        <Button kind="danger" type="submit" working={start.isPending} disabled={isWhole(limits) && typed !== name}>
           Clear memory
         </Button>
       </div>
@@ -100,7 +102,7 @@ function ClearForm({ agent, search, onClose }: Omit<ClearDialogProps, "open">) {
 
 /** Deletes what an agent remembers: all of it, or that of a user, of a session, or of the time before. */
 export const ClearDialog = ({ open, onClose, ...form }: ClearDialogProps) => (
-  <Dialog open={open} onClose={onClose} title={`Clear memory of ${visibleText(form.agent)}`}>
+  <Dialog open={open} onClose={onClose} title={`Clear memory of ${visibleText(useAgentName()(form.agent))}`}>
     <ClearForm {...form} onClose={onClose} />
   </Dialog>
 );

@@ -2,6 +2,7 @@ import { type FormEvent, useEffect, useState } from "react";
 import { AgentFilter } from "../../../lists/agent-filter.tsx";
 import { Button } from "../../../parts/button.tsx";
 import { FilterBar, filterClass, TextFilter } from "../../../parts/filters.tsx";
+import { Icon } from "../../../parts/icon.tsx";
 import type { MemorySearchParams } from "../memory-search.ts";
 import { modeOf } from "../memory-search.ts";
 
@@ -53,8 +54,14 @@ function SearchBox({ search, onChange }: Pick<MemoryFiltersProps, "search" | "on
       </select>
       <Button type="submit">Search</Button>
       {search.q !== undefined && (
-        <Button kind="quiet" onClick={() => onChange({ q: undefined })}>
-          Clear search
+        <Button
+          kind="quiet"
+          className="px-2"
+          aria-label="Clear search"
+          title="Clear search"
+          onClick={() => onChange({ q: undefined })}
+        >
+          <Icon name="cross" />
         </Button>
       )}
     </form>

@@ -1,0 +1,77 @@
+import { etagOf, PreconditionFailedError, type Webhook } from "@perch/sdk";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { perch } from "../../../api/perch.ts";
+import { webhookQuery } from "../../../api/webhooks-queries.ts";
+import { Button } from "../../../parts/button.tsx";
+import { Dialog } from "../../../parts/dialog.tsx";
+import { ErrorNote } from "../../../parts/error-note.tsx";
+import { problemsByField } from "../../agents/problems-by-field.ts";
+import { draftOf, toUpdate } from "./webhook-draft.ts";
+import { WebhookFields } from "./webhook-fields.tsx";
+
+interface EditDialogProps {
+  readonly webhook: Webhook;
+  readonly open: boolean;
+  readonly onClose: () => void;
+}
+
+function EditForm({ webhook, onClose }: Omit<EditDialogProps, "open">) {
+  /** The webhook as it was when the form was opened, or as somebody else has changed it since. */
+  const [base, setBase] = useState(webhook);
+  const [draft, setDraft] = useState(draftOf(webhook));
+  const queryClient = useQueryClient();
+  const save = useMutation({
+    mutationFn: () => perch.webhooks.update(webhook.id, toUpdate(draftOf(base), draft), { ifMatch: etagOf(base) }),
+    onSuccess: async () => {
+      onClose();
+      await queryClient.invalidateQueries({ queryKey: ["webhooks"] });
+    },
+    onError: async (error) => {
+      if (error instanceof PreconditionFailedError)
+        setBase(await queryClient.fetchQuery({ ...webhookQuery(webhook.id), staleTime: 0 }));
+    },
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    save.mutate();
+  };
+  const hasMoved = save.error instanceof PreconditionFailedError;
+  const isChanged = Object.keys(toUpdate(draftOf(base), draft)).length > 0;
+  return (
+    <form onSubmit={submit} className="flex flex-col gap-3">
+      <WebhookFields draft={draft} onChange={setDraft} problems={problemsByField(save.error)} isNew={false} />
+      {hasMoved && (
+        <p role="alert" className="rounded border border-warning bg-warning-soft px-3 py-2 text-table">
+          The webhook has changed since you opened this form. Save again to put what is here over it, or cancel to see
+          what it is now.
+        </p>
+      )}
+      {save.error && !hasMoved && <ErrorNote error={save.error} />}
+      <div className="flex justify-end gap-2">
+        <Button kind="quiet" onClick={onClose}>
+          Cancel
+        </Button>
+        <Button
+          kind="primary"
+          type="submit"
+          working={save.isPending}
+          disabled={!isChanged || draft.events.length === 0}
+        >
+          Save webhook
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+export const EditDialog = ({ open, onClose, webhook }: EditDialogProps) => (
+  <Dialog
+    open={open}
+    onClose={onClose}
+    title="Edit webhook"
+    description="It takes effect with the next attempt, also of pending deliveries."
+  >
+    <EditForm webhook={webhook} onClose={onClose} />
+  </Dialog>
+);

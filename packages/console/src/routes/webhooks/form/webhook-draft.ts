@@ -1,0 +1,60 @@
+import type { CreateWebhook, UpdateWebhook, Webhook } from "@perch/sdk";
+import { type SubscribableEvent, subscribableNames } from "../event-types.ts";
+
+export interface HeaderDraft {
+  /** Tells two rows apart while their names are typed. */
+  readonly key: number;
+  readonly name: string;
+  readonly value: string;
+}
+
+/** What a form has of a webhook. */
+export interface WebhookDraft {
+  readonly url: string;
+  /** Id or name; empty: all agents. Cannot be changed later. */
+  readonly agent: string;
+  readonly events: readonly SubscribableEvent[];
+  readonly headers: readonly HeaderDraft[];
+  readonly approvalLinks: boolean;
+}
+
+export const newDraft = (agent: string): WebhookDraft => ({
+  url: "",
+  agent,
+  events: ["agent.completed", "agent.failed"],
+  headers: [],
+  approvalLinks: false,
+});
+
+export const draftOf = (webhook: Webhook): WebhookDraft => ({
+  url: webhook.url,
+  agent: webhook.agent_id ?? "",
+  events: subscribableNames.filter((name) => webhook.events.includes(name)),
+  headers: Object.entries(webhook.headers).map(([name, value], key) => ({ key, name, value })),
+  approvalLinks: webhook.approval_links,
+});
+
+const headersOf = ({ headers }: WebhookDraft): Record<string, string> =>
+  Object.fromEntries(headers.filter(({ name }) => name.trim() !== "").map(({ name, value }) => [name.trim(), value]));
+
+/** Without what is not said: `approval_links` needs a permission that others do not have. */
+export const toCreate = (draft: WebhookDraft): CreateWebhook =>
+  ({
+    url: draft.url,
+    events: [...draft.events],
+    headers: headersOf(draft),
+    ...(draft.agent !== "" && { agent_id: draft.agent }),
+    ...(draft.approvalLinks && { approval_links: true }),
+  }) as CreateWebhook;
+
+const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+
+/** Only what differs from the webhook that the form began with. */
+export function toUpdate(before: WebhookDraft, now: WebhookDraft): UpdateWebhook {
+  return {
+    ...(now.url !== before.url && { url: now.url }),
+    ...(!isSame(now.events.toSorted(), before.events.toSorted()) && { events: [...now.events] }),
+    ...(!isSame(headersOf(now), headersOf(before)) && { headers: headersOf(now) }),
+    ...(now.approvalLinks !== before.approvalLinks && { approval_links: now.approvalLinks }),
+  };
+}

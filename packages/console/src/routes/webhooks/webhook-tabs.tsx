@@ -1,0 +1,24 @@
+import { Link } from "@tanstack/react-router";
+import { tabClass, tabsClass } from "../../parts/tabs.ts";
+
+const tabs = [
+  { to: "/webhooks", name: "Webhooks" },
+  { to: "/events", name: "Events" },
+] as const;
+
+/** Who is told of events, and the events themselves. */
+export const WebhookTabs = () => (
+  <nav aria-label="Webhooks and events" className={tabsClass}>
+    {tabs.map(({ to, name }) => (
+      <Link
+        key={to}
+        to={to}
+        className={tabClass}
+        activeOptions={{ includeSearch: false }}
+        activeProps={{ className: "!border-accent !text-text font-medium", "aria-current": "page" }}
+      >
+        {name}
+      </Link>
+    ))}
+  </nav>
+);

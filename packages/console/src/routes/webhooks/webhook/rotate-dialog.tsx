@@ -1,0 +1,118 @@
+import type { Webhook } from "@perch/sdk";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { perch } from "../../../api/perch.ts";
+import { Ago, exactTime } from "../../../parts/ago.tsx";
+import { Button } from "../../../parts/button.tsx";
+import { Dialog } from "../../../parts/dialog.tsx";
+import { ErrorNote } from "../../../parts/error-note.tsx";
+import { Field, Select } from "../../../parts/field.tsx";
+import { ShownOnce } from "../../../parts/shown-once.tsx";
+
+interface RotateDialogProps {
+  readonly webhook: Webhook;
+  readonly open: boolean;
+  readonly onClose: () => void;
+}
+
+const overlaps = [
+  { seconds: 0, label: "Not at all" },
+  { seconds: 3600, label: "For an hour" },
+  { seconds: 86_400, label: "For a day" },
+  { seconds: 7 * 86_400, label: "For 7 days" },
+];
+
+interface Rotated {
+  readonly secret: string;
+  readonly previousUntil: string | null;
+}
+
+function RotateForm({
+  webhook,
+  onClose,
+  onRotated,
+}: Omit<RotateDialogProps, "open"> & { readonly onRotated: (rotated: Rotated) => void }) {
+  const [overlap, setOverlap] = useState(86_400);
+  const queryClient = useQueryClient();
+  const rotate = useMutation({
+    // The secret is handed on and not returned: what a mutation returns is kept.
+    mutationFn: async () => {
+      const answer = await perch.webhooks.rotateSecret(webhook.id, { overlap_seconds: overlap });
+      onRotated({ secret: answer.secret, previousUntil: answer.previous_secret_expires_at });
+    },
+    onSuccess: () => queryClient.invalidateQueries({ queryKey: ["webhooks"] }),
+  });
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    rotate.mutate();
+  };
+  return (
+    <form onSubmit={submit} className="flex flex-col gap-3">
+      <Field
+        label="Sign with the old secret too"
+        hint="Until then a receiver can check deliveries with either of them. A secret that others may know should end at once."
+      >
+        {(ids) => (
+          <Select
+            {...ids}
+            className="self-start"
+            value={overlap}
+            onChange={({ target }) => setOverlap(Number(target.value))}
+          >
+            {overlaps.map(({ seconds, label }) => (
+              <option key={seconds} value={seconds}>
+                {label}
+              </option>
+            ))}
+          </Select>
+        )}
+      </Field>
+      {rotate.error && <ErrorNote error={rotate.error} />}
+      <div className="flex justify-end gap-2">
+        <Button kind="quiet" onClick={onClose}>
+          Cancel
+        </Button>
+        <Button kind="primary" type="submit" working={rotate.isPending}>
+          Rotate secret
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function RotateSteps(props: Omit<RotateDialogProps, "open">) {
+  const [rotated, setRotated] = useState<Rotated>();
+  if (!rotated) return <RotateForm {...props} onRotated={setRotated} />;
+  return (
+    <div className="flex flex-col gap-3">
+      <ShownOnce what="the new signing secret" value={rotated.secret} />
+      <p className="text-table">
+        {rotated.previousUntil === null ? (
+          "The old secret is not used any more."
+        ) : (
+          <>
+            Deliveries are signed with both secrets until {exactTime(new Date(rotated.previousUntil))} (
+            <Ago at={rotated.previousUntil} />
+            ).
+          </>
+        )}
+      </p>
+      <div className="flex justify-end">
+        <Button kind="primary" onClick={props.onClose}>
+          Close
+        </Button>
+      </div>
+    </div>
+  );
+}
+
+export const RotateDialog = ({ open, onClose, webhook }: RotateDialogProps) => (
+  <Dialog
+    open={open}
+    onClose={onClose}
+    title="Rotate signing secret"
+    description="Makes a new secret, with which deliveries are signed from now on."
+  >
+    <RotateSteps webhook={webhook} onClose={onClose} />
+  </Dialog>
+);
