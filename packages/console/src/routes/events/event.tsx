@@ -5,7 +5,7 @@ import { eventQuery } from "../../api/events-queries.ts";
 import { useAgentName } from "../../lists/use-agent-name.ts";
 import { Ago } from "../../parts/ago.tsx";
 import { ContentView } from "../../parts/content-view.tsx";
-import { DetailPane } from "../../parts/detail-pane.tsx";
+import { DetailPanel } from "../../parts/detail-panel.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { Fact, Facts, textLinkClass } from "../../parts/facts.tsx";
@@ -23,46 +23,48 @@ export function EventPage() {
   const agent = event?.agent_id === null || event === undefined ? undefined : nameOf(event.agent_id);
   const isMissing = error instanceof PerchError && error.status === 404;
   return (
-    <DetailPane
+    <DetailPanel
       title={
-        <>
+        <span className="flex flex-wrap items-center gap-x-2">
           {event ? <span className="font-mono text-table">{event.type}</span> : "Event"}
           <IdText id={id} what="the id of the event" />
-        </>
+        </span>
       }
       what="the event"
       onClose={() =>
         void navigate({ to: "/events", search: ((before: object) => before) as never, resetScroll: false })
       }
     >
-      {event && (
-        <>
-          <Facts>
-            {agent !== undefined && (
-              <Fact name="Agent">
-                <Link to="/agents/$agent" params={{ agent }} className={textLinkClass}>
-                  <OutsideText text={agent} />
-                </Link>
+      <div className="flex flex-col gap-3 px-4 py-3">
+        {event && (
+          <>
+            <Facts>
+              {agent !== undefined && (
+                <Fact name="Agent">
+                  <Link to="/agents/$agent" params={{ agent }} className={textLinkClass}>
+                    <OutsideText text={agent} />
+                  </Link>
+                </Fact>
+              )}
+              <EventSubject event={event} agent={agent} />
+              <Fact name="Created">
+                <Ago at={event.created_at} />
               </Fact>
-            )}
-            <EventSubject event={event} agent={agent} />
-            <Fact name="Created">
-              <Ago at={event.created_at} />
-            </Fact>
-          </Facts>
-          <ContentView title="Payload" what="the payload" value={event} />
-        </>
-      )}
-      {!event && !error && <Working what="the event" />}
-      {isMissing && (
-        <EmptyState title="There is no such event">
-          <p>
-            No event <OutsideText text={id} className="font-mono text-table" /> can be reached. Events are kept for 30
-            days.
-          </p>
-        </EmptyState>
-      )}
-      {error && !isMissing && <ErrorNote error={error} onRetry={() => void refetch()} />}
-    </DetailPane>
+            </Facts>
+            <ContentView title="Payload" what="the payload" value={event} />
+          </>
+        )}
+        {!event && !error && <Working what="the event" />}
+        {isMissing && (
+          <EmptyState title="There is no such event">
+            <p>
+              No event <OutsideText text={id} className="font-mono text-table" /> can be reached. Events are kept for 30
+              days.
+            </p>
+          </EmptyState>
+        )}
+        {error && !isMissing && <ErrorNote error={error} onRetry={() => void refetch()} />}
+      </div>
+    </DetailPanel>
   );
 }

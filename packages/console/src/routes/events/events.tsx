@@ -7,11 +7,12 @@ import { AgentFilter } from "../../lists/agent-filter.tsx";
 import { PagedList } from "../../lists/paged-list.tsx";
 import { useAgentName } from "../../lists/use-agent-name.ts";
 import { Ago } from "../../parts/ago.tsx";
+import { ArrowRows } from "../../parts/arrow-rows.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { FilterBar, SelectFilter } from "../../parts/filters.tsx";
 import { Page } from "../../parts/page.tsx";
 import { SplitView } from "../../parts/split-view.tsx";
-import { Cell, RowName, roomyOnly, Table, tightOnly } from "../../parts/table.tsx";
+import { Cell, inNarrowTable, inWideTable, RowName, Table } from "../../parts/table.tsx";
 import { resolveRange } from "../../parts/time-range.ts";
 import { visibleText } from "../../parts/visible-text.ts";
 import { eventNameOf, eventNames } from "../webhooks/event-types.ts";
@@ -19,8 +20,8 @@ import { WebhookTabs } from "../webhooks/webhook-tabs.tsx";
 
 const columns = [
   { title: "Event" },
-  { title: "Agent", className: `w-48 ${roomyOnly}` },
-  { title: "Id", className: `w-72 ${roomyOnly}` },
+  { title: "Agent", className: `w-48 ${inWideTable}` },
+  { title: "Id", className: `w-72 ${inWideTable}` },
   { title: "Created", className: "w-24 text-right" },
 ];
 
@@ -35,15 +36,16 @@ const Row = ({ event, isOpen }: { readonly event: Event; readonly isOpen: boolea
           params={{ event: event.id }}
           search={((before: object) => before) as never}
           resetScroll={false}
+          data-row
           aria-current={isOpen ? "true" : undefined}
           className="block truncate font-mono text-small after:absolute after:inset-0 after:content-['']"
         >
           {event.type}
         </Link>
-        <span className={`block truncate text-muted text-small ${tightOnly}`}>{agent}</span>
+        <span className={`block truncate text-muted text-small ${inNarrowTable}`}>{agent}</span>
       </RowName>
-      <Cell className={`max-w-48 truncate ${roomyOnly}`}>{agent}</Cell>
-      <Cell className={`font-mono text-muted text-small ${roomyOnly}`}>{event.id}</Cell>
+      <Cell className={`max-w-48 truncate ${inWideTable}`}>{agent}</Cell>
+      <Cell className={`font-mono text-muted text-small ${inWideTable}`}>{event.id}</Cell>
       <Cell className="text-right text-muted">
         <Ago at={event.created_at} />
       </Cell>
@@ -106,11 +108,13 @@ export function Events() {
         }
       >
         {(events) => (
-          <Table caption="Events, newest first" columns={columns}>
-            {events.map((event) => (
-              <Row key={event.id} event={event} isOpen={event.id === openId} />
-            ))}
-          </Table>
+          <ArrowRows>
+            <Table caption="Events, newest first" columns={columns}>
+              {events.map((event) => (
+                <Row key={event.id} event={event} isOpen={event.id === openId} />
+              ))}
+            </Table>
+          </ArrowRows>
         )}
       </PagedList>
     </Page>

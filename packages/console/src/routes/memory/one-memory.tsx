@@ -8,7 +8,7 @@ import { Ago } from "../../parts/ago.tsx";
 import { Button } from "../../parts/button.tsx";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
 import { ContentView } from "../../parts/content-view.tsx";
-import { DetailPane } from "../../parts/detail-pane.tsx";
+import { DetailPanel } from "../../parts/detail-panel.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { Fact, Facts, textLinkClass } from "../../parts/facts.tsx";
@@ -97,35 +97,37 @@ export function OneMemory() {
   const isMissing = error instanceof PerchError && error.status === 404;
   const canDelete = useCan("delete");
   return (
-    <DetailPane
+    <DetailPanel
       title={
-        <>
+        <span className="flex flex-wrap items-center gap-x-2">
           Memory <IdText id={id} what="the id of the memory" />
-        </>
+        </span>
       }
       what="the memory"
       onClose={close}
       actions={memory && canDelete && <DeleteMemory agent={agent} id={id} onDeleted={close} />}
     >
-      {memory && (
-        <>
-          <MemoryFacts agent={agent} memory={memory} />
-          <ContentView title="Content" what="the content" value={memory.content} />
-          {Object.keys(memory.metadata).length > 0 && (
-            <ContentView title="Metadata" what="the metadata" value={memory.metadata} />
-          )}
-        </>
-      )}
-      {!memory && !error && <Working what="the memory" />}
-      {isMissing && (
-        <EmptyState title="There is no such memory">
-          <p>
-            This agent has no memory <OutsideText text={id} className="font-mono text-table" />. It may have been
-            deleted or cleared, or pushed out by newer ones.
-          </p>
-        </EmptyState>
-      )}
-      {error && !isMissing && <ErrorNote error={error} onRetry={() => void refetch()} />}
-    </DetailPane>
+      <div className="flex flex-col gap-3 px-4 py-3">
+        {memory && (
+          <>
+            <MemoryFacts agent={agent} memory={memory} />
+            <ContentView title="Content" what="the content" value={memory.content} />
+            {Object.keys(memory.metadata).length > 0 && (
+              <ContentView title="Metadata" what="the metadata" value={memory.metadata} />
+            )}
+          </>
+        )}
+        {!memory && !error && <Working what="the memory" />}
+        {isMissing && (
+          <EmptyState title="There is no such memory">
+            <p>
+              This agent has no memory <OutsideText text={id} className="font-mono text-table" />. It may have been
+              deleted or cleared, or pushed out by newer ones.
+            </p>
+          </EmptyState>
+        )}
+        {error && !isMissing && <ErrorNote error={error} onRetry={() => void refetch()} />}
+      </div>
+    </DetailPanel>
   );
 }

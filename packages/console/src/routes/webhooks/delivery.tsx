@@ -6,7 +6,7 @@ import { deliveryQuery } from "../../api/webhooks-queries.ts";
 import { useAgentName } from "../../lists/use-agent-name.ts";
 import { Ago } from "../../parts/ago.tsx";
 import { ContentView } from "../../parts/content-view.tsx";
-import { DetailPane } from "../../parts/detail-pane.tsx";
+import { DetailPanel } from "../../parts/detail-panel.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { Fact, Facts, textLinkClass } from "../../parts/facts.tsx";
@@ -83,28 +83,30 @@ export function DeliveryPage() {
       resetScroll: false,
     });
   return (
-    <DetailPane
+    <DetailPanel
       title={
-        <>
+        <span className="flex flex-wrap items-center gap-x-2">
           {delivery ? <DeliveryState status={delivery.status} /> : "Delivery"}
           <IdText id={id} what="the id of the delivery" />
-        </>
+        </span>
       }
       what="the delivery"
       onClose={close}
       actions={delivery && canWrite && <Redeliver delivery={delivery} />}
     >
-      {delivery && <DeliveryBody key={id} delivery={delivery} />}
-      {!delivery && !error && <Working what="the delivery" />}
-      {isMissing && (
-        <EmptyState title="There is no such delivery">
-          <p>
-            This webhook has no delivery <OutsideText text={id} className="font-mono text-table" />. Deliveries are kept
-            for 30 days.
-          </p>
-        </EmptyState>
-      )}
-      {error && !isMissing && <ErrorNote error={error} onRetry={() => void refetch()} />}
-    </DetailPane>
+      <div className="flex flex-col gap-3 px-4 py-3">
+        {delivery && <DeliveryBody key={id} delivery={delivery} />}
+        {!delivery && !error && <Working what="the delivery" />}
+        {isMissing && (
+          <EmptyState title="There is no such delivery">
+            <p>
+              This webhook has no delivery <OutsideText text={id} className="font-mono text-table" />. Deliveries are
+              kept for 30 days.
+            </p>
+          </EmptyState>
+        )}
+        {error && !isMissing && <ErrorNote error={error} onRetry={() => void refetch()} />}
+      </div>
+    </DetailPanel>
   );
 }

@@ -89,6 +89,8 @@ export function HitRow({ agent, hit, mode, isOpen }: HitProps) {
             params={{ agent, memory: hit.id }}
             search={((before: object) => ({ ...before, agent })) as never}
             resetScroll={false}
+            data-row
+            aria-current={isOpen ? "true" : undefined}
             className="line-clamp-3 text-table hover:underline"
           >
             <MarkedText text={hit.content} words={hit.score_parts.text?.words ?? []} />

@@ -4,15 +4,16 @@ import { Link } from "@tanstack/react-router";
 import { type MemoryFilter, memoriesQuery } from "../../../api/memory-queries.ts";
 import { PagedList } from "../../../lists/paged-list.tsx";
 import { Ago } from "../../../parts/ago.tsx";
-import { Cell, RowName, roomyOnly, Table, tightOnly } from "../../../parts/table.tsx";
+import { ArrowRows } from "../../../parts/arrow-rows.tsx";
+import { Cell, inNarrowTable, inWideTable, RowName, Table } from "../../../parts/table.tsx";
 import { visibleText } from "../../../parts/visible-text.ts";
 import { NoMemories } from "./no-memories.tsx";
 
 const columns = [
   { title: "Memory" },
-  { title: "User", className: `w-40 ${roomyOnly}` },
-  { title: "Session", className: `w-40 ${roomyOnly}` },
-  { title: "Stored", className: `w-24 text-right ${roomyOnly}` },
+  { title: "User", className: `w-40 ${inWideTable}` },
+  { title: "Session", className: `w-40 ${inWideTable}` },
+  { title: "Stored", className: `w-24 text-right ${inWideTable}` },
 ];
 
 const outsideClass = "block truncate [unicode-bidi:plaintext]";
@@ -39,23 +40,24 @@ const Row = ({ agent, memory, isOpen }: RowProps) => (
         params={{ agent, memory: memory.id }}
         search={((before: object) => ({ ...before, agent })) as never}
         resetScroll={false}
+        data-row
         aria-current={isOpen ? "true" : undefined}
         className={`${outsideClass} hover:underline`}
       >
         {visibleText(memory.content.slice(0, 400))}
       </Link>
-      <span className={`block truncate text-muted text-small ${tightOnly}`}>
+      <span className={`block truncate text-muted text-small ${inNarrowTable}`}>
         {memory.user_id === null ? "of no user" : visibleText(memory.user_id)}, stored <Ago at={memory.updated_at} />
         {memory.session_id !== null && `, ${visibleText(memory.session_id)}`}
       </span>
     </RowName>
-    <Cell className={`max-w-40 ${roomyOnly}`}>
+    <Cell className={`max-w-40 ${inWideTable}`}>
       <Outside text={memory.user_id} />
     </Cell>
-    <Cell className={`max-w-40 ${roomyOnly}`}>
+    <Cell className={`max-w-40 ${inWideTable}`}>
       <Outside text={memory.session_id} />
     </Cell>
-    <Cell className={`text-right text-muted ${roomyOnly}`}>
+    <Cell className={`text-right text-muted ${inWideTable}`}>
       <Ago at={memory.updated_at} />
     </Cell>
   </tr>
@@ -75,11 +77,13 @@ export function MemoryTable({ agent, filter, openId }: MemoryTableProps) {
   return (
     <PagedList query={query} what="memories" empty={<NoMemories agent={agent} isFiltered={isFiltered} />}>
       {(memories) => (
-        <Table caption="Memories, stored last first" columns={columns}>
-          {memories.map((memory) => (
-            <Row key={memory.id} agent={agent} memory={memory} isOpen={memory.id === openId} />
-          ))}
-        </Table>
+        <ArrowRows>
+          <Table caption="Memories, stored last first" columns={columns}>
+            {memories.map((memory) => (
+              <Row key={memory.id} agent={agent} memory={memory} isOpen={memory.id === openId} />
+            ))}
+          </Table>
+        </ArrowRows>
       )}
     </PagedList>
   );

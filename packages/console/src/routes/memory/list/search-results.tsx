@@ -1,6 +1,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { type MemorySearch, memorySearchQuery } from "../../../api/memory-queries.ts";
 import { PagedList } from "../../../lists/paged-list.tsx";
+import { ArrowRows } from "../../../parts/arrow-rows.tsx";
 import { EmptyState } from "../../../parts/empty-state.tsx";
 import { OutsideText } from "../../../parts/outside-text.tsx";
 import { HitRow } from "./memory-hit.tsx";
@@ -44,17 +45,19 @@ export function SearchResults({ agent, search, openId }: SearchResultsProps) {
         }
       >
         {(hits) => (
-          <ol aria-label="Memories found">
-            {hits.map((hit) => (
-              <HitRow
-                key={hit.id}
-                agent={agent}
-                hit={hit}
-                mode={first?.search.mode ?? search.mode}
-                isOpen={hit.id === openId}
-              />
-            ))}
-          </ol>
+          <ArrowRows>
+            <ol aria-label="Memories found">
+              {hits.map((hit) => (
+                <HitRow
+                  key={hit.id}
+                  agent={agent}
+                  hit={hit}
+                  mode={first?.search.mode ?? search.mode}
+                  isOpen={hit.id === openId}
+                />
+              ))}
+            </ol>
+          </ArrowRows>
         )}
       </PagedList>
     </>

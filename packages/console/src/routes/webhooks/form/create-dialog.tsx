@@ -1,13 +1,13 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
+import { useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import { perch } from "../../../api/perch.ts";
-import { Button, buttonClass } from "../../../parts/button.tsx";
+import { problemsByField } from "../../../api/problems-by-field.ts";
+import { Button } from "../../../parts/button.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
-import { ShownOnce } from "../../../parts/shown-once.tsx";
 import { useMe } from "../../../session/session.ts";
-import { problemsByField } from "../../agents/problems-by-field.ts";
+import { ShownValue } from "../../keys/shown-value.tsx";
 import { newDraft, toCreate } from "./webhook-draft.ts";
 import { WebhookFields } from "./webhook-fields.tsx";
 
@@ -58,29 +58,26 @@ function CreateForm({
   );
 }
 
-function CreateSteps({ onClose }: { readonly onClose: () => void }) {
+/** Shows the secret once it is there, and then leads to the new webhook. */
+export function CreateDialog({ open, onClose }: CreateDialogProps) {
   const [created, setCreated] = useState<Created>();
-  if (!created) return <CreateForm onClose={onClose} onCreated={setCreated} />;
+  const navigate = useNavigate();
+  const close = () => {
+    onClose();
+    setCreated(undefined);
+    if (created) void navigate({ to: "/webhooks/$webhook", params: { webhook: created.id } });
+  };
   return (
-    <div className="flex flex-col gap-3">
-      <p className="text-table">
-        The webhook is created. Your receiver checks with this secret that a delivery is from here.
-      </p>
-      <ShownOnce what="the signing secret" value={created.secret} />
-      <div className="flex justify-end gap-2">
-        <Button kind="quiet" onClick={onClose}>
-          Close
-        </Button>
-        <Link to="/webhooks/$webhook" params={{ webhook: created.id }} className={buttonClass("primary")}>
-          Open webhook
-        </Link>
-      </div>
-    </div>
+    <Dialog open={open} onClose={close} title="Create webhook" isFirm={created !== undefined}>
+      {created ? (
+        <ShownValue what="the signing secret" value={created.secret} onClose={close}>
+          <p className="text-muted text-table">
+            Your receiver checks with it that a delivery is from here, and that nobody has changed it on the way.
+          </p>
+        </ShownValue>
+      ) : (
+        <CreateForm onClose={close} onCreated={setCreated} />
+      )}
+    </Dialog>
   );
 }
-
-export const CreateDialog = ({ open, onClose }: CreateDialogProps) => (
-  <Dialog open={open} onClose={onClose} title="Create webhook">
-    <CreateSteps onClose={onClose} />
-  </Dialog>
-);

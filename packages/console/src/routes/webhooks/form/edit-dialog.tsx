@@ -2,11 +2,11 @@ import { etagOf, PreconditionFailedError, type Webhook } from "@perch/sdk";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { perch } from "../../../api/perch.ts";
+import { problemsByField } from "../../../api/problems-by-field.ts";
 import { webhookQuery } from "../../../api/webhooks-queries.ts";
 import { Button } from "../../../parts/button.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
-import { problemsByField } from "../../agents/problems-by-field.ts";
 import { draftOf, toUpdate } from "./webhook-draft.ts";
 import { WebhookFields } from "./webhook-fields.tsx";
 

@@ -2,17 +2,18 @@ import type { Webhook } from "@perch/sdk";
 import { Link } from "@tanstack/react-router";
 import { useAgentName } from "../../../lists/use-agent-name.ts";
 import { Ago } from "../../../parts/ago.tsx";
+import { ArrowRows } from "../../../parts/arrow-rows.tsx";
 import { OutsideText } from "../../../parts/outside-text.tsx";
-import { Cell, RowName, roomyOnly, Table, tightOnly } from "../../../parts/table.tsx";
+import { Cell, inNarrowTable, inWideTable, RowName, Table } from "../../../parts/table.tsx";
 import { visibleText } from "../../../parts/visible-text.ts";
 import { WebhookState } from "../webhook-state.tsx";
 
 const columns = [
   { title: "Address" },
   { title: "Status", className: "w-48" },
-  { title: "Events", className: roomyOnly },
-  { title: "Agent", className: `w-40 ${roomyOnly}` },
-  { title: "Created", className: `w-24 text-right ${roomyOnly}` },
+  { title: "Events", className: inWideTable },
+  { title: "Agent", className: `w-40 ${inWideTable}` },
+  { title: "Created", className: `w-24 text-right ${inWideTable}` },
 ];
 
 /** Since when it fails, or why it was disabled: what somebody must know before anything else. */
@@ -35,11 +36,12 @@ const Row = ({ webhook }: { readonly webhook: Webhook }) => {
         <Link
           to="/webhooks/$webhook"
           params={{ webhook: webhook.id }}
+          data-row
           className="block truncate font-mono text-small leading-6 after:absolute after:inset-0 after:content-[''] [unicode-bidi:plaintext]"
         >
           {visibleText(webhook.url)}
         </Link>
-        <span className={`block text-muted text-small [overflow-wrap:anywhere] ${tightOnly}`}>
+        <span className={`block text-muted text-small [overflow-wrap:anywhere] ${inNarrowTable}`}>
           {agent}: {webhook.events.map(visibleText).join(", ")}
         </span>
       </RowName>
@@ -49,11 +51,11 @@ const Row = ({ webhook }: { readonly webhook: Webhook }) => {
           <Trouble webhook={webhook} />
         </span>
       </Cell>
-      <Cell className={`align-top text-muted text-small leading-6! ${roomyOnly}`}>
+      <Cell className={`align-top text-muted text-small leading-6! ${inWideTable}`}>
         {webhook.events.map(visibleText).join(", ")}
       </Cell>
-      <Cell className={`max-w-40 truncate align-top leading-6 ${roomyOnly}`}>{agent}</Cell>
-      <Cell className={`text-right align-top text-muted leading-6 ${roomyOnly}`}>
+      <Cell className={`max-w-40 truncate align-top leading-6 ${inWideTable}`}>{agent}</Cell>
+      <Cell className={`text-right align-top text-muted leading-6 ${inWideTable}`}>
         <Ago at={webhook.created_at} />
       </Cell>
     </tr>
@@ -61,9 +63,11 @@ const Row = ({ webhook }: { readonly webhook: Webhook }) => {
 };
 
 export const WebhookTable = ({ webhooks }: { readonly webhooks: readonly Webhook[] }) => (
-  <Table caption="Webhooks, newest first" columns={columns}>
-    {webhooks.map((webhook) => (
-      <Row key={webhook.id} webhook={webhook} />
-    ))}
-  </Table>
+  <ArrowRows>
+    <Table caption="Webhooks, newest first" columns={columns}>
+      {webhooks.map((webhook) => (
+        <Row key={webhook.id} webhook={webhook} />
+      ))}
+    </Table>
+  </ArrowRows>
 );

@@ -1,16 +1,17 @@
 import type { Delivery } from "@perch/sdk";
 import { Link } from "@tanstack/react-router";
 import { Ago } from "../../../parts/ago.tsx";
-import { Cell, RowName, roomyOnly, Table, tightOnly } from "../../../parts/table.tsx";
+import { ArrowRows } from "../../../parts/arrow-rows.tsx";
+import { Cell, inNarrowTable, inWideTable, RowName, Table } from "../../../parts/table.tsx";
 import { visibleText } from "../../../parts/visible-text.ts";
 import { DeliveryState } from "../delivery/delivery-state.tsx";
 
 const columns = [
   { title: "Event" },
   { title: "Status", className: "w-28" },
-  { title: "Answer", className: roomyOnly },
-  { title: "Attempts", className: `w-20 text-right ${roomyOnly}` },
-  { title: "Next attempt", className: `w-28 text-right ${roomyOnly}` },
+  { title: "Answer", className: inWideTable },
+  { title: "Attempts", className: `w-20 text-right ${inWideTable}` },
+  { title: "Next attempt", className: `w-28 text-right ${inWideTable}` },
   { title: "Created", className: "w-24 text-right" },
 ];
 
@@ -31,13 +32,14 @@ const Row = ({ delivery, isOpen }: RowProps) => (
         params={{ webhook: delivery.webhook_id, delivery: delivery.id }}
         search={((before: object) => before) as never}
         resetScroll={false}
+        data-row
         aria-current={isOpen ? "true" : undefined}
         className="block truncate font-mono text-small after:absolute after:inset-0 after:content-['']"
       >
         {delivery.event_type}
         {delivery.redelivery_of !== null && <span className="font-sans text-muted"> again</span>}
       </Link>
-      <span className={`block truncate text-muted text-small ${tightOnly}`}>
+      <span className={`block truncate text-muted text-small ${inNarrowTable}`}>
         {answerOf(delivery)}
         {delivery.attempts > 1 && `, ${delivery.attempts} attempts`}
       </span>
@@ -45,11 +47,11 @@ const Row = ({ delivery, isOpen }: RowProps) => (
     <Cell>
       <DeliveryState status={delivery.status} />
     </Cell>
-    <Cell className={`max-w-0 truncate text-muted ${roomyOnly}`}>
+    <Cell className={`max-w-0 truncate text-muted ${inWideTable}`}>
       <span title={answerOf(delivery)}>{answerOf(delivery)}</span>
     </Cell>
-    <Cell className={`text-right font-mono text-small ${roomyOnly}`}>{delivery.attempts}</Cell>
-    <Cell className={`text-right text-muted ${roomyOnly}`}>
+    <Cell className={`text-right font-mono text-small ${inWideTable}`}>{delivery.attempts}</Cell>
+    <Cell className={`text-right text-muted ${inWideTable}`}>
       {delivery.next_attempt_at === null ? "–" : <Ago at={delivery.next_attempt_at} />}
     </Cell>
     <Cell className="text-right text-muted">
@@ -64,9 +66,11 @@ interface DeliveryTableProps {
 }
 
 export const DeliveryTable = ({ deliveries, openId }: DeliveryTableProps) => (
-  <Table caption="Deliveries, newest first" columns={columns}>
-    {deliveries.map((delivery) => (
-      <Row key={delivery.id} delivery={delivery} isOpen={delivery.id === openId} />
-    ))}
-  </Table>
+  <ArrowRows>
+    <Table caption="Deliveries, newest first" columns={columns}>
+      {deliveries.map((delivery) => (
+        <Row key={delivery.id} delivery={delivery} isOpen={delivery.id === openId} />
+      ))}
+    </Table>
+  </ArrowRows>
 );

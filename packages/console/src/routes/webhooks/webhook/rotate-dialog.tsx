@@ -7,7 +7,7 @@ import { Button } from "../../../parts/button.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
 import { Field, Select } from "../../../parts/field.tsx";
-import { ShownOnce } from "../../../parts/shown-once.tsx";
+import { ShownValue } from "../../keys/shown-value.tsx";
 
 interface RotateDialogProps {
   readonly webhook: Webhook;
@@ -80,39 +80,38 @@ function RotateForm({
   );
 }
 
-function RotateSteps(props: Omit<RotateDialogProps, "open">) {
+/** Shows the new secret once, and until when the old one is good. */
+export function RotateDialog({ open, onClose, webhook }: RotateDialogProps) {
   const [rotated, setRotated] = useState<Rotated>();
-  if (!rotated) return <RotateForm {...props} onRotated={setRotated} />;
+  const close = () => {
+    onClose();
+    setRotated(undefined);
+  };
   return (
-    <div className="flex flex-col gap-3">
-      <ShownOnce what="the new signing secret" value={rotated.secret} />
-      <p className="text-table">
-        {rotated.previousUntil === null ? (
-          "The old secret is not used any more."
-        ) : (
-          <>
-            Deliveries are signed with both secrets until {exactTime(new Date(rotated.previousUntil))} (
-            <Ago at={rotated.previousUntil} />
-            ).
-          </>
-        )}
-      </p>
-      <div className="flex justify-end">
-        <Button kind="primary" onClick={props.onClose}>
-          Close
-        </Button>
-      </div>
-    </div>
+    <Dialog
+      open={open}
+      onClose={close}
+      title="Rotate signing secret"
+      description="Makes a new secret, with which deliveries are signed from now on."
+      isFirm={rotated !== undefined}
+    >
+      {rotated ? (
+        <ShownValue what="the new signing secret" value={rotated.secret} onClose={close}>
+          <p className="text-table">
+            {rotated.previousUntil === null ? (
+              "The old secret is not used any more."
+            ) : (
+              <>
+                Deliveries are signed with both secrets until {exactTime(new Date(rotated.previousUntil))} (
+                <Ago at={rotated.previousUntil} />
+                ).
+              </>
+            )}
+          </p>
+        </ShownValue>
+      ) : (
+        <RotateForm webhook={webhook} onClose={close} onRotated={setRotated} />
+      )}
+    </Dialog>
   );
 }
-
-export const RotateDialog = ({ open, onClose, webhook }: RotateDialogProps) => (
-  <Dialog
-    open={open}
-    onClose={onClose}
-    title="Rotate signing secret"
-    description="Makes a new secret, with which deliveries are signed from now on."
-  >
-    <RotateSteps webhook={webhook} onClose={onClose} />
-  </Dialog>
-);
