@@ -1,3 +1,51 @@
+import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useState } from "react";
+import { AgentFilter } from "../../lists/agent-filter.tsx";
+import { Button } from "../../parts/button.tsx";
+import { FilterBar } from "../../parts/filters.tsx";
 import { Page } from "../../parts/page.tsx";
+import { useCan, useMe } from "../../session/session.ts";
+import { CreateSecretDialog } from "./secrets/create-secret-dialog.tsx";
+import { SecretsOfAgent, SecretsOfOrganisation } from "./secrets/secret-sections.tsx";
 
-export const Secrets = () => <Page title="Secrets">wip</Page>;
+/** What agents send to tools and models, by name: the secrets of the organisation, and those of one agent before them. */
+export function Secrets() {
+  const navigate = useNavigate();
+  const { agent: chosen } = useSearch({ from: "/signed-in/secrets" });
+  const onlyAgent = useMe().key.agent_id;
+  const agent = onlyAgent ?? chosen;
+  const [isCreating, setIsCreating] = useState(false);
+  const choose = (next: string | undefined) =>
+    void navigate({ to: ".", search: ((before: object) => ({ ...before, agent: next })) as never });
+  return (
+    <Page
+      title="Secrets"
+      actions={
+        useCan("manage") && (
+          <Button kind="primary" onClick={() => setIsCreating(true)}>
+            Create secret
+          </Button>
+        )
+      }
+      below={
+        onlyAgent === null && (
+          <FilterBar count={chosen === undefined ? 0 : 1} onClear={() => choose(undefined)}>
+            <AgentFilter value={chosen} onChange={choose} />
+          </FilterBar>
+        )
+      }
+    >
+      {agent === undefined ? (
+        <SecretsOfOrganisation />
+      ) : (
+        <SecretsOfAgent key={agent} agent={agent} withOrganisation={onlyAgent === null} />
+      )}
+      <CreateSecretDialog
+        open={isCreating}
+        onClose={() => setIsCreating(false)}
+        agent={agent}
+        isOnlyAgent={onlyAgent !== null}
+      />
+    </Page>
+  );
+}

@@ -29,6 +29,7 @@ function RotateForm({ apiKey, onRotated, onClose }: RotateFormProps) {
   const isMine = useMe().key.id === apiKey.id;
   const rotate = useMutation({
     // The key goes to the dialog alone: what a mutation returns is kept for minutes.
+    gcTime: 0,
     mutationFn: async () => {
       const seconds = Number(overlap);
       const successor = await perch.keys.rotate(apiKey.id, { overlap_seconds: seconds });

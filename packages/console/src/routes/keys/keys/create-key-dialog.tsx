@@ -58,6 +58,7 @@ function CreateKeyForm({ agent: chosenAgent, onCreated, onClose }: CreateKeyForm
   }));
   const create = useMutation({
     // The key goes to the dialog alone: what a mutation returns is kept for minutes.
+    gcTime: 0,
     mutationFn: async () => {
       const expiresAt = toExpiresAt(expiry, new Date());
       const body = {

@@ -1,0 +1,103 @@
+import type { Provider } from "@perch/sdk";
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { problemsByField } from "../../../api/problems-by-field.ts";
+import { providerQuery, updateProvider } from "../../../api/providers-queries.ts";
+import { Button } from "../../../parts/button.tsx";
+import { Dialog } from "../../../parts/dialog.tsx";
+import { DialogActions } from "../../../parts/dialog-actions.tsx";
+import { ErrorNote } from "../../../parts/error-note.tsx";
+import { visibleText } from "../../../parts/visible-text.ts";
+import { Working } from "../../../parts/working.tsx";
+import { AddressField, KeyField, ModelsField, modelsProblem } from "./provider-fields.tsx";
+import { type KeyChoice, linesOf, needsKeyAgain, toApiKey } from "./provider-key.ts";
+
+interface ChangeProviderDialogProps {
+  readonly open: boolean;
+  readonly onClose: () => void;
+  readonly name: string;
+}
+
+const keepOf = ({ api_key_set, api_key_secret }: Provider): string => {
+  if (api_key_secret !== null) return `from the secret ${visibleText(api_key_secret)}, as it is`;
+  return api_key_set ? "the key that is set" : "none, as it is";
+};
+
+interface FormProps {
+  readonly provider: Provider;
+  readonly onClose: () => void;
+}
+
+function ChangeProviderForm({ provider, onClose }: FormProps) {
+  const [address, setAddress] = useState(provider.base_url ?? "");
+  const [models, setModels] = useState(provider.models.join("\n"));
+  const [key, setKey] = useState<KeyChoice>({ choice: "keep", key: "", secret: provider.api_key_secret ?? "" });
+  const baseUrl = address.trim() || null;
+  const save = useMutation({
+    gcTime: 0,
+    mutationFn: () => {
+      const apiKey = toApiKey(key);
+      return updateProvider(provider.name, {
+        models: linesOf(models),
+        ...(baseUrl !== provider.base_url && { base_url: baseUrl }),
+        ...(apiKey !== undefined && { api_key: apiKey }),
+      });
+    },
+    onSuccess: onClose,
+  });
+  const problems = problemsByField(save.error);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    save.mutate();
+  };
+  const isKeyNeeded = key.choice === "keep" && needsKeyAgain(provider, baseUrl);
+  return (
+    <form onSubmit={submit} className="flex flex-col gap-2">
+      <AddressField
+        value={address}
+        onChange={setAddress}
+        problem={problems.get("base_url")}
+        isRequired={provider.type === "openai-compatible"}
+        isFirst
+      />
+      <ModelsField value={models} onChange={setModels} problem={modelsProblem(problems)} />
+      <KeyField
+        value={key}
+        onChange={setKey}
+        keep={keepOf(provider)}
+        problem={
+          problems.get("api_key") ??
+          (isKeyNeeded ? "Give the key again: a stored key is not sent to another address." : undefined)
+        }
+        hint="Stored encrypted. Nobody can read it back."
+      />
+      {save.error && <ErrorNote error={save.error} />}
+      <DialogActions>
+        <Button kind="quiet" onClick={onClose}>
+          Cancel
+        </Button>
+        <Button kind="primary" type="submit" working={save.isPending} disabled={isKeyNeeded}>
+          Save provider
+        </Button>
+      </DialogActions>
+    </form>
+  );
+}
+
+/** It begins with the newest state: what the list shows may be a while old. */
+function NewestProvider({ name, onClose }: Omit<ChangeProviderDialogProps, "open">) {
+  const { data: provider, error, refetch } = useQuery(providerQuery(name));
+  if (error) return <ErrorNote error={error} onRetry={() => void refetch()} />;
+  return provider ? <ChangeProviderForm provider={provider} onClose={onClose} /> : <Working what="the provider" />;
+}
+
+export const ChangeProviderDialog = ({ open, ...rest }: ChangeProviderDialogProps) => (
+  <Dialog
+    open={open}
+    onClose={rest.onClose}
+    title={`Change ${visibleText(rest.name)}`}
+    description="It applies from the next model call on."
+  >
+    <NewestProvider {...rest} />
+  </Dialog>
+);

@@ -1,0 +1,21 @@
+import { expect, test } from "vitest";
+import { linesOf, needsKeyAgain, toApiKey } from "./provider-key.ts";
+
+test("a key that stays is left out, none is null, and a secret is referred to", () => {
+  const typed = { key: "sk-1", secret: "openai_key" };
+  expect(toApiKey({ choice: "keep", ...typed })).toBeUndefined();
+  expect(toApiKey({ choice: "none", ...typed })).toBeNull();
+  expect(toApiKey({ choice: "own", ...typed })).toBe("sk-1");
+  expect(toApiKey({ choice: "secret", ...typed })).toBe("{{secret.openai_key}}");
+});
+
+test("another address needs a stored key again, but not a secret, which has hosts of its own", () => {
+  const stored = { base_url: "https://a.example", api_key_set: true, api_key_secret: null };
+  expect(needsKeyAgain(stored, "https://b.example")).toBe(true);
+  expect(needsKeyAgain(stored, "https://a.example")).toBe(false);
+  expect(needsKeyAgain({ ...stored, api_key_secret: "openai_key" }, "https://b.example")).toBe(false);
+});
+
+test("models stand on lines of their own", () => {
+  expect(linesOf("gpt-5\n\n gpt-5-mini \n")).toEqual(["gpt-5", "gpt-5-mini"]);
+});

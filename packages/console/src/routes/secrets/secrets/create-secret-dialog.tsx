@@ -1,0 +1,103 @@
+import { useMutation } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import { problemsByField } from "../../../api/problems-by-field.ts";
+import { createSecret } from "../../../api/secrets-queries.ts";
+import { Button } from "../../../parts/button.tsx";
+import { Dialog } from "../../../parts/dialog.tsx";
+import { DialogActions } from "../../../parts/dialog-actions.tsx";
+import { ErrorNote } from "../../../parts/error-note.tsx";
+import { Field, Select, TextInput } from "../../../parts/field.tsx";
+import { visibleText } from "../../../parts/visible-text.ts";
+import { hostsOf } from "./hosts.ts";
+import { HostsField, hostsProblem, ValueField } from "./secret-fields.tsx";
+
+interface CreateSecretDialogProps {
+  readonly open: boolean;
+  readonly onClose: () => void;
+  /** Whose secrets the page shows. */
+  readonly agent: string | undefined;
+  /** The caller reaches this agent alone. */
+  readonly isOnlyAgent: boolean;
+}
+
+function CreateSecretForm({ onClose, agent, isOnlyAgent }: Omit<CreateSecretDialogProps, "open">) {
+  const [name, setName] = useState("");
+  const [value, setValue] = useState("");
+  const [hosts, setHosts] = useState("");
+  const [isOfAgent, setIsOfAgent] = useState(agent !== undefined);
+  const create = useMutation({
+    gcTime: 0,
+    mutationFn: () => createSecret(isOfAgent ? agent : undefined, { name, value, hosts: hostsOf(hosts) }),
+    onSuccess: onClose,
+  });
+  const problems = problemsByField(create.error);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    create.mutate();
+  };
+  return (
+    <form onSubmit={submit} className="flex flex-col gap-2">
+      <Field
+        label="Name"
+        hint={`Definitions refer to it as {{secret.${visibleText(name) || "name"}}}.`}
+        problem={problems.get("name")}
+      >
+        {(ids) => (
+          <TextInput
+            {...ids}
+            required
+            maxLength={63}
+            placeholder="github_token"
+            className="font-mono"
+            value={name}
+            onChange={({ target }) => setName(target.value)}
+          />
+        )}
+      </Field>
+      <ValueField
+        label="Value"
+        hint="Stored encrypted. Nobody can read it back, here or anywhere else."
+        isRequired
+        value={value}
+        onChange={setValue}
+        problem={problems.get("value")}
+      />
+      <HostsField value={hosts} onChange={setHosts} problem={hostsProblem(problems)} />
+      {agent !== undefined && !isOnlyAgent && (
+        <Field label="For" hint="A secret of an agent takes precedence over the organisation's of the same name.">
+          {(ids) => (
+            <Select
+              {...ids}
+              value={isOfAgent ? "agent" : "organisation"}
+              onChange={({ target }) => setIsOfAgent(target.value === "agent")}
+              className="max-w-full"
+            >
+              <option value="agent">{visibleText(agent)} alone</option>
+              <option value="organisation">all agents</option>
+            </Select>
+          )}
+        </Field>
+      )}
+      {create.error && <ErrorNote error={create.error} />}
+      <DialogActions>
+        <Button kind="quiet" onClick={onClose}>
+          Cancel
+        </Button>
+        <Button kind="primary" type="submit" working={create.isPending}>
+          Create secret
+        </Button>
+      </DialogActions>
+    </form>
+  );
+}
+
+export const CreateSecretDialog = ({ open, ...rest }: CreateSecretDialogProps) => (
+  <Dialog
+    open={open}
+    onClose={rest.onClose}
+    title="Create secret"
+    description="A key or token that Perch puts into calls to tools and models. The model never sees it."
+  >
+    <CreateSecretForm {...rest} />
+  </Dialog>
+);
