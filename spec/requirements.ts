@@ -8,6 +8,7 @@ import { deployments } from "./requirements/deployments.ts";
 import { erasures } from "./requirements/erasures.ts";
 import { errors } from "./requirements/errors.ts";
 import { events } from "./requirements/events.ts";
+import { installation } from "./requirements/installation.ts";
 import { invocations } from "./requirements/invocations.ts";
 import { keys } from "./requirements/keys.ts";
 import { limits } from "./requirements/limits.ts";
@@ -52,6 +53,7 @@ export const requirements = {
   ...errors,
   ...limits,
   ...versioning,
+  ...installation,
 } as const satisfies RequirementTable;
 
 export type RequirementId = keyof typeof requirements;

@@ -10,6 +10,7 @@ import {
 import { recordErrors } from "./errors.ts";
 import { pathOf, type RequestParts, sendOperation } from "./send.ts";
 import { StableValues } from "./stable-values.ts";
+import { steadyInstallation } from "./steady-installation.ts";
 import { type Narration, playStory } from "./story.ts";
 import { openLink, type StoryServer } from "./story-server.ts";
 
@@ -50,14 +51,14 @@ class Recorder {
     return { status, body };
   }
 
-  async show(key: OperationKey, request: RequestParts): Promise<unknown> {
+  async show(key: OperationKey, request: RequestParts, headers?: Readonly<Record<string, string>>): Promise<unknown> {
     if (this.#shown.has(key)) throw new Error(`The story shows ${key} twice`);
     this.#values.beginStep();
-    const { status, body } = await this.send(key, request);
+    const { status, body } = await this.send(key, request, headers);
     if (status !== operations[key].status) throw new Error(`${key} answers ${status}, which is not its success`);
     this.#shown.set(key, {
       request: this.#values.stable(request) as OperationExample["request"],
-      response: this.#values.stable(body),
+      response: key === "GET /v1/installation" ? steadyInstallation(body) : this.#values.stable(body),
     });
     if (key === "GET /v1/agents/{agent_id}/invocations/{request_id}") {
       this.#tokenEvent = this.#values.stable(await readTokenEvent(this.#server, pathOf(key, request)));
@@ -93,9 +94,10 @@ export async function recordExamples(server: StoryServer): Promise<RecordedExamp
   ]);
   const recorder = new Recorder(server, values);
   const narration = {
-    show: (key: OperationKey, request: RequestParts) => recorder.show(key, request),
+    show: (...call: Parameters<Recorder["show"]>) => recorder.show(...call),
     prepare: async (...call: Parameters<Recorder["send"]>) => (await recorder.send(...call)).body,
     webhookUrl: server.webhookUrl,
+    operatorKey: server.operatorKey,
     issuer: server.issuer,
     openLink,
   };

@@ -1,16 +1,19 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { toPublicId } from "../../packages/server/src/platform/ids.ts";
 import { createBrowserJar } from "../../packages/server/test/support/browser-jar.ts";
 import { walkConsent } from "../../spec/acceptance/consent-walk.ts";
 import { startRestate } from "../testbed/restate-process.ts";
-import { createScratchDatabase } from "../testbed/scratch-database.ts";
+import { createScratchDatabase, type ScratchDatabase, withClient } from "../testbed/scratch-database.ts";
 import { freePort, runCommand, startServer } from "../testbed/server-process.ts";
 import { startConsentingProvider } from "./consenting-provider.ts";
 
 export interface StoryServer {
   readonly url: string;
   readonly apiKey: string;
+  /** Of somebody who runs the installation. */
+  readonly operatorKey: string;
   readonly webhookUrl: string;
   /** An authorization server where everybody consents. */
   readonly issuer: string;
@@ -33,6 +36,16 @@ export async function openLink(link: string): Promise<string> {
   return new URL(returned).searchParams.get("code") ?? "";
 }
 
+/** In an organisation of its own, so that the story's has nothing which its examples do not show. */
+async function createOperatorKey(database: ScratchDatabase): Promise<string> {
+  await runCommand(database, ["create-organisation", "--name", "Operators"]);
+  const { rows } = await withClient(database.adminUrl, (client) =>
+    client.query<{ id: string }>("select id from organisations where name = 'Operators'"),
+  );
+  const organisation = toPublicId("organisation", rows[0]?.id ?? "");
+  return runCommand(database, ["create-key", "--organisation", organisation, "--operate"]);
+}
+
 /** A server with an engine, a webhook receiver and an authorization server, and an organisation without anything. */
 export async function startStoryServer(): Promise<StoryServer> {
   const undo: (() => unknown)[] = [];
@@ -46,6 +59,7 @@ export async function startStoryServer(): Promise<StoryServer> {
     undo.push(() => engine.stop());
     await runCommand(database, ["migrate"]);
     const apiKey = await runCommand(database, ["create-organisation", "--name", "Bicycle shop", "--tier", "pro"]);
+    const operatorKey = await createOperatorKey(database);
     const receiver = await startReceiver();
     undo.push(() => {
       receiver.server.close();
@@ -65,7 +79,7 @@ export async function startStoryServer(): Promise<StoryServer> {
     };
     const server = await startServer(database, settings, "all");
     undo.push(() => server.stop());
-    return { url: server.url, apiKey, webhookUrl: receiver.url, issuer: provider.issuer, stop };
+    return { url: server.url, apiKey, operatorKey, webhookUrl: receiver.url, issuer: provider.issuer, stop };
   } catch (error) {
     await stop();
     throw error;

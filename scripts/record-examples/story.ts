@@ -2,18 +2,20 @@ import type { OperationKey, Operations, RequestOf, ResponseOf } from "../../pack
 import { currentCode } from "../../spec/walk/sections/one-time-code.ts";
 import { poll } from "./poll.ts";
 
-type Send = <K extends OperationKey>(key: K, request: RequestOf<Operations[K]>) => Promise<ResponseOf<Operations[K]>>;
+type Send = <K extends OperationKey>(
+  key: K,
+  request: RequestOf<Operations[K]>,
+  headers?: Readonly<Record<string, string>>,
+) => Promise<ResponseOf<Operations[K]>>;
 
 /** How the requests of the story are sent: over HTTP to record them, or through the page at `/docs` to try what it offers. */
 export interface Narration {
   /** Sends the request that is the example of its operation. Every operation has exactly one. */
   readonly show: Send;
   /** Sends a request that the story needs and that no example shows. */
-  readonly prepare: <K extends OperationKey>(
-    key: K,
-    request: RequestOf<Operations[K]>,
-    headers?: Readonly<Record<string, string>>,
-  ) => Promise<ResponseOf<Operations[K]>>;
+  readonly prepare: Send;
+  /** Of somebody who runs the installation. */
+  readonly operatorKey: string;
   /** URL of a webhook that receives events. */
   readonly webhookUrl: string;
   /** An authorization server. */
@@ -337,6 +339,10 @@ async function eraseTheCustomer({ show, prepare }: Narration): Promise<void> {
   await show("GET /v1/erasures/{erasure_id}", { params: erasure });
 }
 
+async function lookAtTheInstallation({ show, operatorKey }: Narration): Promise<void> {
+  await show("GET /v1/installation", {}, { authorization: `Bearer ${operatorKey}` });
+}
+
 async function deleteWhatIsLeft({ show }: Narration): Promise<void> {
   await show("POST /v1/agents/{agent_id}/pause", { params });
   await show("POST /v1/agents/{agent_id}/resume", { params });
@@ -363,5 +369,6 @@ export async function playStory(narration: Narration): Promise<void> {
   await eraseTheCustomer(narration);
   await decide(narration);
   await connectAMailbox(narration);
+  await lookAtTheInstallation(narration);
   await deleteWhatIsLeft(narration);
 }

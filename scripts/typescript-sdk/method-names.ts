@@ -14,6 +14,8 @@ export const methodNames = {
   invokeAgent: "agents.invoke",
   checkAgent: "agents.check",
 
+  getInstallation: "installation.get",
+
   listInvocations: "runs.list",
   listAllInvocations: "runs.listAll",
   getInvocation: "runs.get",

@@ -106,9 +106,13 @@ test("the requests that /docs offers succeed as offered, and live answers have t
     if (!isAsOffered(key, request, sent)) problems.push(`${key} is offered as ${JSON.stringify(sent)}`);
     return { status: response.status(), text: await response.text() };
   };
-  const show = async (key: OperationKey, request: RequestParts): Promise<unknown> => {
-    const send = sentFromPage.includes(key) ? sendFromPage : sendOperation.bind(undefined, server);
-    const { status, text } = await send(key, request);
+  type Headers = Parameters<typeof sendOperation>[3];
+  const show = async (key: OperationKey, request: RequestParts, headers?: Headers): Promise<unknown> => {
+    // The page has one key. What needs another one is sent without the page.
+    const isFromPage = sentFromPage.includes(key) && headers === undefined;
+    const { status, text } = await (isFromPage
+      ? sendFromPage(key, request)
+      : sendOperation(server, key, request, headers));
     if (status !== operations[key].status) throw new Error(`${key} answers ${status}: ${text}`);
     shown.push(key);
     const body: unknown = JSON.parse(text);
@@ -120,8 +124,8 @@ test("the requests that /docs offers succeed as offered, and live answers have t
     if (status >= 300) throw new Error(`${call[0]} answers ${status}: ${text}`);
     return JSON.parse(text) as unknown;
   };
-  const { webhookUrl, issuer } = server;
-  await playStory({ show, prepare, webhookUrl, issuer, openLink } as Narration);
+  const { webhookUrl, issuer, operatorKey } = server;
+  await playStory({ show, prepare, webhookUrl, issuer, openLink, operatorKey } as Narration);
   expect(problems).toEqual([]);
   expect(shown.toSorted()).toEqual(operationKeys.toSorted());
 }, 600_000);

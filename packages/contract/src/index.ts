@@ -17,6 +17,7 @@ export * from "./errors.ts";
 export * from "./events.ts";
 export * from "./examples.ts";
 export * from "./ids.ts";
+export * from "./installation.ts";
 export * from "./invocations.ts";
 export * from "./keys.ts";
 export * from "./logs.ts";

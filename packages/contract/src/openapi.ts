@@ -42,6 +42,8 @@ const tagDescriptions = {
   "Multi-factor": "A second factor for an API key: time-based codes, for operations on agents that require them.",
   "Audit log": "Who changed what and from where, and which requests were refused. Entries cannot be changed.",
   Erasures: "Removal of everything that is stored about one user of your organisation, with a receipt.",
+  Installation:
+    "For operators: the version, the health of the parts, and the releases of the installation that answers. No organisation's data.",
 };
 
 /** Named schemas move from each schema's own `$defs` to one place, where the same name must mean the same thing. */

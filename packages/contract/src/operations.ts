@@ -8,6 +8,7 @@ import { deploymentOperations } from "./deployments.ts";
 import { erasureOperations } from "./erasures.ts";
 import type { ErrorCode } from "./errors.ts";
 import { eventOperations } from "./events.ts";
+import { installationOperations } from "./installation.ts";
 import { invocationOperations } from "./invocations.ts";
 import { keyOperations } from "./keys.ts";
 import { logOperations } from "./logs.ts";
@@ -43,6 +44,7 @@ export const operations = {
   ...erasureOperations,
   ...mfaOperations,
   ...consoleSessionOperations,
+  ...installationOperations,
 };
 export type Operations = typeof operations;
 export type OperationKey = keyof Operations;
@@ -66,6 +68,7 @@ export type MfaOperationKey = keyof typeof mfaOperations;
 export type AuditOperationKey = keyof typeof auditOperations;
 export type ErasureOperationKey = keyof typeof erasureOperations;
 export type ConsoleSessionOperationKey = keyof typeof consoleSessionOperations;
+export type InstallationOperationKey = keyof typeof installationOperations;
 
 export const idempotencyKeyPattern = /^[\x21-\x7e]{1,255}$/;
 

@@ -1,7 +1,10 @@
 import { z } from "zod";
 
-/** The specification gives the first four. `approve` is in none of its roles: who holds `manage` gives it to a key, and the operator to groups of people. */
-export const permissions = ["read", "write", "delete", "manage", "approve"] as const;
+/**
+ * The specification gives the first four. The others are in none of its roles. `approve`: who holds `manage` gives it to a key, and the
+ * operator to groups of people. `operate` is about the installation and not about an organisation: the operator gives it.
+ */
+export const permissions = ["read", "write", "delete", "manage", "approve", "operate"] as const;
 export const Permission = z.enum(permissions).meta({ id: "Permission" });
 export type Permission = z.infer<typeof Permission>;
 

@@ -62,7 +62,7 @@ test("the tiers have the requests per minute and the burst of the specification"
 test("the permissions and the roles are those of the specification", () => {
   verifies("permissions.names", "permissions.roles");
   // `approve` is our own, and in no role.
-  expect(permissions).toEqual(["read", "write", "delete", "manage", "approve"]);
+  expect(permissions).toEqual(["read", "write", "delete", "manage", "approve", "operate"]);
   expect(roles).toEqual({
     admin: ["read", "write", "delete", "manage"],
     developer: ["read", "write"],

@@ -48,6 +48,7 @@ import type {
   Event,
   EventType,
   Granularity,
+  Installation,
   Invocation,
   InvocationOfAnyAgent,
   InvocationResult,
@@ -2166,6 +2167,18 @@ export interface Operations {
         id: ConsoleSessionId;
         ended_at: Timestamp;
       };
+    };
+  };
+  /**
+   * Get installation. The health of the installation as the node that answers sees it: its parts, what they hold, and the releases with the runs that can end only there. It says nothing about any organisation. Needs the permission `operate`, which is in no role: the operator gives it with `perch-server create-key --operate`. Answers within 3 seconds, also if parts are silent.
+   *
+   * Needs the permission `operate`.
+   */
+  "GET /v1/installation": {
+    request: Record<never, never>;
+    response: {
+      success: true;
+      data: Installation;
     };
   };
 }

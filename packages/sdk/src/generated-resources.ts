@@ -41,6 +41,7 @@ import type {
   DeploymentOfAnyAgent,
   Erasure,
   Event,
+  Installation,
   Invocation,
   InvocationOfAnyAgent,
   InvocationSummary,
@@ -1344,5 +1345,26 @@ export class ConsoleSessionsMethods {
    */
   end(sessionId: string, options?: RequestOptions): Promise<Operations["DELETE /v1/console/sessions/{session_id}"]["response"]["data"]> {
     return this.client.data("DELETE /v1/console/sessions/{session_id}", { params: { session_id: sessionId } }, options);
+  }
+}
+
+/** The operations of `installation`. */
+export class InstallationMethods {
+  /** @internal */
+  protected readonly client: Client;
+  /** @internal */
+  constructor(client: Client) {
+    this.client = client;
+  }
+
+  /**
+   * Get installation. The health of the installation as the node that answers sees it: its parts, what they hold, and the releases with the runs that can end only there. It says nothing about any organisation. Needs the permission `operate`, which is in no role: the operator gives it with `perch-server create-key --operate`. Answers within 3 seconds, also if parts are silent.
+   *
+   * Needs the permission `operate`.
+   *
+   * `GET /v1/installation`
+   */
+  get(options?: RequestOptions): Promise<Installation> {
+    return this.client.data("GET /v1/installation", {}, options);
   }
 }

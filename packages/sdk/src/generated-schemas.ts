@@ -891,6 +891,85 @@ export interface HttpTool {
   approval?: ApprovalPolicy | undefined;
 }
 
+export interface Installation {
+  /** Of the node that answered. */
+  version: string;
+  /** The node that answered. Another one may see the parts differently. */
+  node: {
+    /** Its host name. */
+    name: string;
+    started_at: Timestamp;
+  };
+  /** When the parts were asked. A node asks them at most every 2 seconds. */
+  checked_at: Timestamp;
+  parts: InstallationPart[];
+  /** null if it is silent. */
+  database: {
+    pending_migrations: string[];
+    size_bytes: number | null;
+    /** Of the server's role; null if there is none beside the one that asks. */
+    oldest_transaction_seconds: number | null;
+    /** Of the node that answered, like the other numbers of connections. */
+    connections_open: number;
+    connections_in_use: number;
+    connections_max: number;
+    /** Queries and transactions that wait for a connection. */
+    requests_waiting: number;
+  } | null;
+  engine: {
+    /** Runs and other invocations that have not ended; null if no admin address of the engine answers. */
+    invocations: {
+      running: number;
+      /** Could run now, and have not begun. */
+      queued: number;
+      /** Failed, and wait for their next attempt. */
+      retrying: number;
+      /** Wait for something, or for a later time. */
+      suspended: number;
+    } | null;
+    /** Tasks that were committed more than 5 seconds ago and that the engine does not have yet, 1,000 at most; null if the database is silent. */
+    tasks_waiting: number | null;
+  };
+  /** Rate limits, slots of runs, and streams. */
+  valkey: {
+    memory_bytes: number | null;
+    /** `per_node`: each node counts for itself, because there is no Valkey or it is silent. */
+    limits: "shared" | "per_node";
+  };
+  /** Newest first; null if no admin address of the engine answers. */
+  releases: InstalledRelease[] | null;
+}
+
+export interface InstallationPart {
+  /** `engine` is one node of the engine as API nodes call it, and `engine_admin` one as workers register there. `workers` are those that new runs go to, as the engine reaches them. */
+  name: "database" | "engine" | "engine_admin" | "workers" | "valkey";
+  /** Host and port, without a user or a password. */
+  address: string | null;
+  /** `degraded`: it answers, and something is to be done. `silent`: it did not answer this node within 2 seconds. */
+  status: "ok" | "degraded" | "silent" | "not_configured";
+  /** How long the answer took; null if there was none. */
+  latency_ms: number | null;
+  /** What is wrong or different; null if nothing is. */
+  message: string | null;
+}
+
+export interface InstalledRelease {
+  /** null: a version before 0.2.0, which did not say its name. */
+  release: string | null;
+  /** Counts the releases that took new runs; the highest one does now. */
+  turn: number | null;
+  /** When it began to take new runs. */
+  since: Timestamp;
+  /** Runs, and other invocations, that can end only there. */
+  runs: number;
+  /** `ends_its_runs`: its workers must stay until `runs` is 0. `superseded`: another release took over just now. `can_be_retired`: nothing needs it any more. */
+  state: "takes_new_runs" | "ends_its_runs" | "superseded" | "can_be_retired" | "has_no_worker_yet";
+  /** The engine's id of its address, for `perch-server retire`. */
+  deployment_id: string | null;
+  /** Where the engine calls its workers. */
+  address: string | null;
+}
+
 export interface Invocation {
   request_id: RequestId;
   agent_id: AgentId;
@@ -1277,7 +1356,7 @@ export interface Pagination {
   has_more: boolean;
 }
 
-export type Permission = "read" | "write" | "delete" | "manage" | "approve";
+export type Permission = "read" | "write" | "delete" | "manage" | "approve" | "operate";
 
 export interface Provider {
   name: ProviderName;

@@ -8,6 +8,7 @@ import {
   ConsoleSessionsMethods,
   DeliveriesMethods,
   ErasuresMethods,
+  InstallationMethods,
   KeysMethods,
   MemoryMethods,
   MetricsMethods,
@@ -86,6 +87,9 @@ export class Perch {
   /** Credentials that one agent alone can use. */
   readonly agentSecrets: AgentSecretsMethods;
 
+  /** The health of the installation, for operators. */
+  readonly installation: InstallationMethods;
+
   constructor(options: PerchOptions = {}) {
     const client = createClient(readSettings(options));
     this.#client = client;
@@ -112,6 +116,7 @@ export class Perch {
     this.models = new ModelsMethods(client);
     this.secrets = new SecretsMethods(client);
     this.agentSecrets = new AgentSecretsMethods(client);
+    this.installation = new InstallationMethods(client);
   }
 
   /** The API key of this client and its organisation. `GET /v1/me` */

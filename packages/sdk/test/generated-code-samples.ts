@@ -614,3 +614,8 @@ export async function endConsoleSessionSample(perch: Perch): Promise<void> {
   const result = await perch.consoleSessions.end("cse_01kg0000000000000000000002");
   console.log(result);
 }
+
+export async function getInstallationSample(perch: Perch): Promise<void> {
+  const result = await perch.installation.get();
+  console.log(result);
+}

@@ -39,6 +39,7 @@ import { versionHandlers } from "../resources/deployments/version-handlers.ts";
 import { createEngineTasks } from "../resources/engine-tasks/engine-tasks.ts";
 import { erasureHandlers } from "../resources/erasures/erasure-handlers.ts";
 import { eventHandlers } from "../resources/events/event-handlers.ts";
+import { installationHandlers } from "../resources/installation/installation-handlers.ts";
 import { keyHandlers } from "../resources/keys/key-handlers.ts";
 import { updateAgentKeysRevokedAt } from "../resources/keys/key-queries.ts";
 import { logHandlers } from "../resources/logs/log-handlers.ts";
@@ -60,6 +61,7 @@ import { stepHandlers } from "../runs/accept/step-handlers.ts";
 import { composeExpireApprovals } from "./approvals.ts";
 import type { Core } from "./core.ts";
 import { composeGuard } from "./guard.ts";
+import { composeReadInstallation } from "./installation.ts";
 import { composePreflight } from "./preflight.ts";
 import { composePeopleSignIn } from "./sign-in.ts";
 import { composeKeyDirectory } from "./signing.ts";
@@ -128,6 +130,7 @@ export async function composeApi(core: Core): Promise<Api> {
   const people = composePeopleSignIn(core, changes);
   const checkSchema = createCheckSchema({ schemaChecks });
   const decideApproval = createDecideApproval(core);
+  const schema = await currentSchema();
   const connectionTokens = createConnectionTokens(core.connectionLinkKey);
   const app = await createApp({
     http: config,
@@ -213,6 +216,7 @@ export async function composeApi(core: Core): Promise<Api> {
       ...secretHandlers({ db, agents, quotas, secrets: core.secrets }),
       ...auditHandlers({ db }),
       ...erasureHandlers({ db, engine, sealer: core.erasedUsers, userDigest: core.userDigest, logger }),
+      ...installationHandlers({ readInstallation: composeReadInstallation(core, schema) }),
       ...mfaHandlers({ ...factorDeps, secondFactor, instanceDemandsMfa: config.security.mfa?.enabled === true }),
     },
     admission: createAdmission({
@@ -241,7 +245,7 @@ export async function composeApi(core: Core): Promise<Api> {
     openStreams: core.shares.of.openStreams,
     readKeyDirectory: composeKeyDirectory(core),
     readiness: {
-      checks: { database: databaseCheck(db, await currentSchema()) },
+      checks: { database: databaseCheck(db, schema) },
       listSilent: core.dependencies.listSilent,
     },
   });

@@ -6,6 +6,7 @@ import { type Database, divideConnections, openDatabase } from "../db/database.t
 import { createSigningKeys, type SigningKeys } from "../db/signing-keys.ts";
 import type { Gate } from "../limits/gate.ts";
 import { createLocalGate } from "../limits/local-gate.ts";
+import { readValkeyMemory } from "../limits/probe-valkey.ts";
 import { createResilientGate } from "../limits/resilient-gate.ts";
 import { createLocalSlots, createSharedSlots, type RunSlots } from "../limits/run-slots.ts";
 import { connectValkey, createValkeyGate } from "../limits/valkey-gate.ts";
@@ -60,6 +61,8 @@ export interface Core {
   readonly db: Database;
   /** Parts that this process can do without for a while: the engine and Valkey. */
   readonly dependencies: DependencyWatch;
+  /** Bytes that Valkey uses; null if it does not say. Undefined: this process does without Valkey. */
+  readonly readValkeyMemory: (() => Promise<number | null>) | undefined;
   readonly gate: Gate;
   readonly slots: RunSlots;
   readonly streams: RunStreams;
@@ -209,6 +212,7 @@ export function composeCore(config: Config, logger: Logger, nowMs = wallClock): 
     quotas: composeQuotas(db, logger, telemetry, nowMs),
     db,
     dependencies: composeDependencies({ config, logger, nowMs, pingValkey: valkey && (() => valkey.ping()) }),
+    readValkeyMemory: valkey && (() => readValkeyMemory(valkey)),
     gate: valkey
       ? createResilientGate({ shared: createValkeyGate(valkey), local: localGate, logger, now: nowMs })
       : localGate,

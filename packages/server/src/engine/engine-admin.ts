@@ -17,6 +17,8 @@ export interface EngineAdmin {
   readonly listDeployments: () => Promise<EngineDeployment[]>;
   /** How many invocations are bound to each deployment or are being executed there, by its id. */
   readonly countBound: () => Promise<ReadonlyMap<string, number>>;
+  /** How many invocations that have not ended are in each state of the engine. */
+  readonly countByStatus: () => Promise<ReadonlyMap<string, number>>;
   /** Makes the engine send new invocations to this address, also where it knows the address already. */
   readonly register: (uri: string, version: string) => Promise<void>;
   /** Gives a deployment another address, with all that is bound to it. */
@@ -63,8 +65,8 @@ export const createCallAdmin =
     throw failure;
   };
 
-export function createEngineAdmin(adminUrls: readonly string[]): EngineAdmin {
-  const call = createCallAdmin(adminUrls, registrationLimitMs);
+export function createEngineAdmin(adminUrls: readonly string[], limitMs = registrationLimitMs): EngineAdmin {
+  const call = createCallAdmin(adminUrls, limitMs);
   return {
     listDeployments: async () => {
       const [{ deployments }, { services }] = (await Promise.all([
@@ -90,6 +92,14 @@ export function createEngineAdmin(adminUrls: readonly string[]): EngineAdmin {
         "where status <> 'completed') as bound where id is not null group by id";
       const { rows } = (await call("POST", "/query", { query })) as { rows: readonly { id: string; runs: number }[] };
       return new Map(rows.map(({ id, runs }) => [id, runs]));
+    },
+    countByStatus: async () => {
+      const query =
+        "select status, count(*) as invocations from sys_invocation where status <> 'completed' group by status";
+      const { rows } = (await call("POST", "/query", { query })) as {
+        rows: readonly { status: string; invocations: number }[];
+      };
+      return new Map(rows.map(({ status, invocations }) => [status, invocations]));
     },
     register: async (uri, version) => {
       await call("POST", "/deployments", { uri, force: true, metadata: { version } });

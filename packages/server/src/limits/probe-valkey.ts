@@ -18,6 +18,12 @@ function toFacts(info: string): ValkeyFacts {
   };
 }
 
+/** Bytes that it uses; null if it does not say. Throws if it does not answer. */
+export async function readValkeyMemory(valkey: Redis): Promise<number | null> {
+  const used = fieldOf(await valkey.info("memory"), "used_memory");
+  return used === undefined ? null : Number(used);
+}
+
 /** Connects once, asks who answers, and goes. Throws the reason if there is no answer. */
 export async function probeValkey(url: string, limitMs: number): Promise<ValkeyFacts> {
   const valkey = new Redis(url, {

@@ -54,6 +54,7 @@ const resourceOrder = [
     "mfa",
     "erasures",
     "console-sessions",
+    "installation",
   ],
 ];
 

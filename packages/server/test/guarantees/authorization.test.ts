@@ -111,6 +111,7 @@ const reviewedPermissions = {
   "POST /v1/console/links": null,
   "GET /v1/console/sessions": null,
   "DELETE /v1/console/sessions/{session_id}": null,
+  "GET /v1/installation": "operate",
   "GET /v1/erasures": "manage",
   "GET /v1/erasures/{erasure_id}": "manage",
 

@@ -1,13 +1,15 @@
 import { randomBytes } from "node:crypto";
-import type { OperationKey, Operations, RequestOf, Role, Tier } from "@perch/contract";
+import type { OperationKey, Operations, Permission, RequestOf, Role, Tier } from "@perch/contract";
 import { afterAll, beforeAll } from "vitest";
 import { startRestate } from "../../../../scripts/testbed/restate-process.ts";
 import { type Api, composeApi } from "../../src/compose/api.ts";
 import { type Core, closeCoreStep, composeCore } from "../../src/compose/core.ts";
 import { composeWorker, type Worker } from "../../src/compose/worker.ts";
 import { type Config, readConfig } from "../../src/config/config.ts";
+import { parsePublicId } from "../../src/platform/ids.ts";
 import { createLogger, type Logger } from "../../src/platform/logger.ts";
 import { shutDown } from "../../src/platform/shutdown.ts";
+import { issueKey } from "../../src/resources/keys/issue-key.ts";
 import { createOrganisation } from "../../src/resources/organisations/create-organisation.ts";
 import { type Answer, send } from "./contract-client.ts";
 import { createTestDatabase, type TestDatabase } from "./test-database.ts";
@@ -65,13 +67,31 @@ export async function startApi(
   return { app, core, shutdownSteps: [...shutdownSteps, closeCoreStep(core)] };
 }
 
-function organisationAt(url: string, id: string, adminKey: string): Organisation {
+/** As the operator's command makes it: who holds `operate` alone may give it. */
+async function issueOperatorKey({ db, keyDigest }: Core, organisation: string, permissions: readonly string[]) {
+  const organisationId = parsePublicId("organisation", organisation) ?? "";
+  const { token } = await db.inOrganisation(organisationId, (trx) =>
+    issueKey(
+      trx,
+      keyDigest,
+      { organisationId },
+      {
+        ...{ agentId: null, name: "operator", role: null, createdBy: null, expiresAt: null },
+        permissions: permissions as Permission[],
+      },
+    ),
+  );
+  return token;
+}
+
+function organisationAt({ url, server }: ApiNode, id: string, adminKey: string): Organisation {
   const call: Organisation["call"] = (key, request, as = adminKey) => send(url, as, key, request);
   return {
     id,
     adminKey,
     call,
     createKey: async (key) => {
+      if (key.permissions?.includes("operate")) return issueOperatorKey(server.core, id, key.permissions);
       const created = await call("POST /v1/keys", { body: { name: "test", ...key } as never });
       if (created.status !== 201) throw new Error(`no key was created: ${JSON.stringify(created.body)}`);
       return created.body.data.key;
@@ -121,7 +141,7 @@ export async function startPerch(
     addWorker,
     createOrganisation: async (tier = "enterprise") => {
       const { id, key } = await createOrganisation(first.server.core, { name: "Test", tier });
-      return organisationAt(first.url, id, key);
+      return organisationAt(first, id, key);
     },
     stop: async () => {
       for (const { server } of nodes) await shutDown(server.shutdownSteps, silent);

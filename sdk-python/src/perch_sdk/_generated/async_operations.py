@@ -3222,6 +3222,28 @@ class AsyncConsoleSessions:
         return await self._transport.fetch(call, m.EndConsoleSessionResult)
 
 
+class AsyncInstallation:
+    def __init__(self, transport: AsyncTransport) -> None:
+        self._transport = transport
+
+    async def get(
+        self,
+        *,
+        timeout_seconds: float | None = None,
+    ) -> m.Installation:
+        """Get installation.
+
+        The health of the installation as the node that answers sees it: its parts, what they hold, and the releases with the runs that can end only there. It says nothing about any organisation. Needs the permission ``operate``, which is in no role: the operator gives it with ``perch-server create-key --operate``. Answers within 3 seconds, also if parts are silent.
+        Needs the permission ``operate``.
+        """
+        call = Call(
+            "GET",
+            "/v1/installation",
+            timeout_seconds=timeout_seconds,
+        )
+        return await self._transport.fetch(call, m.Installation)
+
+
 class AsyncOperations:
     """The resources of the service."""
 
@@ -3249,6 +3271,7 @@ class AsyncOperations:
         self.erasures = AsyncErasures(transport)
         self.mfa = AsyncMfa(transport)
         self.console_sessions = AsyncConsoleSessions(transport)
+        self.installation = AsyncInstallation(transport)
 
     async def me(
         self,

@@ -72,6 +72,15 @@ __all__ = [
     "GuardReport",
     "Guards",
     "HttpTool",
+    "Installation",
+    "InstallationDatabase",
+    "InstallationEngine",
+    "InstallationEngineInvocations",
+    "InstallationNode",
+    "InstallationPart",
+    "InstallationValkey",
+    "InstalledRelease",
+    "InstalledReleaseState",
     "Invocation",
     "InvocationOfAnyAgent",
     "InvocationResult",
@@ -255,6 +264,7 @@ Permission = Literal[
     "delete",
     "manage",
     "approve",
+    "operate",
 ]
 KeyStatus = Literal[
     "active",
@@ -271,6 +281,13 @@ ProviderType = Literal[
     "anthropic",
     "google",
     "openai-compatible",
+]
+InstalledReleaseState = Literal[
+    "takes_new_runs",
+    "ends_its_runs",
+    "superseded",
+    "can_be_retired",
+    "has_no_worker_yet",
 ]
 SubscribableEventType = Literal[
     "agent.completed",
@@ -1667,6 +1684,99 @@ class EndConsoleSessionResult(Model):
     ended_at: datetime
 
 
+class Installation(Model):
+    version: str
+    """Of the node that answered."""
+    node: InstallationNode
+    """The node that answered. Another one may see the parts differently."""
+    checked_at: datetime
+    """When the parts were asked. A node asks them at most every 2 seconds."""
+    parts: list[InstallationPart]
+    database: InstallationDatabase | None
+    """null if it is silent."""
+    engine: InstallationEngine
+    valkey: InstallationValkey
+    """Rate limits, slots of runs, and streams."""
+    releases: list[InstalledRelease] | None
+    """Newest first; null if no admin address of the engine answers."""
+
+
+class InstallationNode(Model):
+    """The node that answered. Another one may see the parts differently."""
+
+    name: str
+    """Its host name."""
+    started_at: datetime
+
+
+class InstallationPart(Model):
+    name: Literal["database", "engine", "engine_admin", "workers", "valkey"]
+    """``engine`` is one node of the engine as API nodes call it, and ``engine_admin`` one as workers register there. ``workers`` are those that new runs go to, as the engine reaches them."""
+    address: str | None
+    """Host and port, without a user or a password."""
+    status: Literal["ok", "degraded", "silent", "not_configured"]
+    """``degraded``: it answers, and something is to be done. ``silent``: it did not answer this node within 2 seconds."""
+    latency_ms: int | None
+    """How long the answer took; null if there was none."""
+    message: str | None
+    """What is wrong or different; null if nothing is."""
+
+
+class InstallationDatabase(Model):
+    pending_migrations: list[str]
+    size_bytes: int | None
+    oldest_transaction_seconds: float | None
+    """Of the server's role; null if there is none beside the one that asks."""
+    connections_open: int
+    """Of the node that answered, like the other numbers of connections."""
+    connections_in_use: int
+    connections_max: int
+    requests_waiting: int
+    """Queries and transactions that wait for a connection."""
+
+
+class InstallationEngine(Model):
+    invocations: InstallationEngineInvocations | None
+    """Runs and other invocations that have not ended; null if no admin address of the engine answers."""
+    tasks_waiting: int | None
+    """Tasks that were committed more than 5 seconds ago and that the engine does not have yet, 1,000 at most; null if the database is silent."""
+
+
+class InstallationEngineInvocations(Model):
+    running: int
+    queued: int
+    """Could run now, and have not begun."""
+    retrying: int
+    """Failed, and wait for their next attempt."""
+    suspended: int
+    """Wait for something, or for a later time."""
+
+
+class InstallationValkey(Model):
+    """Rate limits, slots of runs, and streams."""
+
+    memory_bytes: int | None
+    limits: Literal["shared", "per_node"]
+    """``per_node``: each node counts for itself, because there is no Valkey or it is silent."""
+
+
+class InstalledRelease(Model):
+    release: str | None
+    """null: a version before 0.2.0, which did not say its name."""
+    turn: int | None
+    """Counts the releases that took new runs; the highest one does now."""
+    since: datetime
+    """When it began to take new runs."""
+    runs: int
+    """Runs, and other invocations, that can end only there."""
+    state: InstalledReleaseState
+    """``ends_its_runs``: its workers must stay until ``runs`` is 0. ``superseded``: another release took over just now. ``can_be_retired``: nothing needs it any more."""
+    deployment_id: str | None
+    """The engine's id of its address, for ``perch-server retire``."""
+    address: str | None
+    """Where the engine calls its workers."""
+
+
 class StartedRun(Model):
     request_id: str
     status: Literal["running", "waiting"]
@@ -2044,4 +2154,26 @@ decodes(
 decodes(
     EndConsoleSessionResult,
     ended_at=timestamp,
+)
+decodes(
+    InstallationNode,
+    started_at=timestamp,
+)
+decodes(
+    InstallationEngine,
+    invocations=one(InstallationEngineInvocations),
+)
+decodes(
+    InstalledRelease,
+    since=timestamp,
+)
+decodes(
+    Installation,
+    node=one(InstallationNode),
+    checked_at=timestamp,
+    parts=each(one(InstallationPart)),
+    database=one(InstallationDatabase),
+    engine=one(InstallationEngine),
+    valkey=one(InstallationValkey),
+    releases=each(one(InstalledRelease)),
 )

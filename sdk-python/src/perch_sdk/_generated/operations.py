@@ -3220,6 +3220,28 @@ class ConsoleSessions:
         return self._transport.fetch(call, m.EndConsoleSessionResult)
 
 
+class Installation:
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def get(
+        self,
+        *,
+        timeout_seconds: float | None = None,
+    ) -> m.Installation:
+        """Get installation.
+
+        The health of the installation as the node that answers sees it: its parts, what they hold, and the releases with the runs that can end only there. It says nothing about any organisation. Needs the permission ``operate``, which is in no role: the operator gives it with ``perch-server create-key --operate``. Answers within 3 seconds, also if parts are silent.
+        Needs the permission ``operate``.
+        """
+        call = Call(
+            "GET",
+            "/v1/installation",
+            timeout_seconds=timeout_seconds,
+        )
+        return self._transport.fetch(call, m.Installation)
+
+
 class Operations:
     """The resources of the service."""
 
@@ -3247,6 +3269,7 @@ class Operations:
         self.erasures = Erasures(transport)
         self.mfa = Mfa(transport)
         self.console_sessions = ConsoleSessions(transport)
+        self.installation = Installation(transport)
 
     def me(
         self,

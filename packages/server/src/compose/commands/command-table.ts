@@ -128,11 +128,16 @@ export const commandTable = {
     options: { json: { type: "boolean", default: false, text: "Print one JSON object on each line." } },
   },
   "create-key": {
-    summary: "Print a new key for an organisation that has lost its own.",
+    summary: "Print a new key for an organisation that has lost its own, or for an operator.",
     options: {
       organisation,
       role: { type: "string", value: "ROLE", default: "admin", text: "admin, developer or viewer." },
       name: { type: "string", value: "NAME", default: "made by an operator", text: "The key's name." },
+      operate: {
+        type: "boolean",
+        default: false,
+        text: "Add the permission operate, which is in no role: the key also sees the health of the whole installation.",
+      },
     },
   },
   "set-tier": {

@@ -10,7 +10,7 @@ import { closeCore, composeCore } from "../core.ts";
 import { commandTable } from "./command-table.ts";
 import { UsageError } from "./usage.ts";
 
-/** For an organisation that has lost its last key. Only the new key goes to standard output. */
+/** For an organisation that has lost its last key, and for operators: nothing else gives `operate` first. Only the new key goes to standard output. */
 export async function runCreateKey(config: Config, logger: Logger, args: string[]): Promise<void> {
   const { values } = parseArgs({ args, options: commandTable["create-key"].options });
   const organisationId = parsePublicId("organisation", values.organisation ?? "");
@@ -30,8 +30,9 @@ export async function runCreateKey(config: Config, logger: Logger, args: string[
         {
           agentId: null,
           name: values.name,
-          role: role.data,
-          permissions: roles[role.data],
+          // Who holds more than a role has none, as with keys that are made through the API.
+          role: values.operate ? null : role.data,
+          permissions: values.operate ? [...roles[role.data], "operate"] : roles[role.data],
           createdBy: null,
           expiresAt: null,
         },
@@ -44,7 +45,9 @@ export async function runCreateKey(config: Config, logger: Logger, args: string[
       });
       return issued;
     });
-    console.error(`A key for ${values.organisation} (${role.data}), shown only now:`);
+    console.error(
+      `A key for ${values.organisation} (${values.operate ? `${role.data}, operate` : role.data}), shown only now:`,
+    );
     console.log(token);
   } finally {
     await closeCore(core);

@@ -1,63 +1,19 @@
 import { parseArgs } from "node:util";
+import type { InstalledRelease } from "@perch/contract";
 import type { Config } from "../../config/config.ts";
-import { listTurns, type Turn } from "../../db/releases.ts";
+import { listTurns } from "../../db/releases.ts";
 import { createEngineAdmin } from "../../engine/engine-admin.ts";
-import { parseAddress } from "../../engine/release-address.ts";
-import { type KnownDeployment, listKnownDeployments, takesNewRuns, whyKept } from "../../engine/retire-release.ts";
+import { listKnownDeployments } from "../../engine/retire-release.ts";
 import type { Logger } from "../../platform/logger.ts";
+import { toReleases } from "../../resources/installation/release-rules.ts";
 import { closeCore, composeCore } from "../core.ts";
 import { commandTable } from "./command-table.ts";
 
-interface Row {
-  readonly turn: number | null;
-  readonly release: string | null;
-  readonly since: string;
-  readonly runs: number;
-  readonly state: string;
-  readonly id: string | null;
-  readonly address: string | null;
-}
-
-const stateOf = (deployment: KnownDeployment, all: readonly KnownDeployment[], nowMs: number): string => {
-  if (takesNewRuns(deployment)) return "takes new runs";
-  if (deployment.runs > 0) return "ends its runs";
-  return whyKept(deployment, all, nowMs) === undefined ? "can be retired" : "superseded";
-};
-
-function toRow(
-  deployment: KnownDeployment,
-  all: readonly KnownDeployment[],
-  turns: readonly Turn[],
-  nowMs: number,
-): Row {
-  const address = parseAddress(deployment.uri);
-  const activatedAt = turns.find(({ turn }) => turn === address?.turn)?.activatedAt ?? deployment.createdAt;
-  return {
-    turn: address?.turn ?? null,
-    release: address?.release ?? null,
-    since: activatedAt.toISOString(),
-    runs: deployment.runs,
-    state: stateOf(deployment, all, nowMs),
-    id: deployment.id,
-    address: deployment.uri,
-  };
-}
-
-/** The active release, if none of its workers has registered yet. */
-const withoutWorker = (active: Turn | undefined, rows: readonly Row[]): Row[] =>
-  active === undefined || rows.some(({ turn }) => turn === active.turn)
-    ? []
-    : [
-        {
-          turn: active.turn,
-          release: active.release,
-          since: active.activatedAt.toISOString(),
-          runs: 0,
-          state: "has no worker yet",
-          id: null,
-          address: null,
-        },
-      ];
+/** Scripts read these names and words since the first release of the command. */
+const toRow = ({ turn, release, since, runs, state, deployment_id, address }: InstalledRelease) => ({
+  ...{ turn, release, since, runs, state: state.replaceAll("_", " "), id: deployment_id, address },
+});
+type Row = ReturnType<typeof toRow>;
 
 const headings = ["TURN", "RELEASE", "SINCE (UTC)", "RUNS", "STATE", "ID", "ADDRESS"];
 
@@ -91,10 +47,7 @@ export async function runReleases(config: Config, logger: Logger, args: string[]
   try {
     const turns = await listTurns(core.db.unscoped);
     const all = await listKnownDeployments(createEngineAdmin(config.adminUrls));
-    const rows = all
-      .map((each) => toRow(each, all, turns, core.nowMs()))
-      .sort((a, b) => (b.turn ?? 0) - (a.turn ?? 0) || b.since.localeCompare(a.since));
-    const listed = [...withoutWorker(turns[0], rows), ...rows];
+    const listed = toReleases(all, turns, core.nowMs()).map(toRow);
     if (values.json) for (const row of listed) console.log(JSON.stringify(row));
     else printTable(listed);
   } finally {

@@ -10,7 +10,7 @@ import { toLimits } from "../quotas/usage.ts";
 import { issueKey } from "./issue-key.ts";
 import { type KeyDeps, keyLifecycleHandlers } from "./key-lifecycle-handlers.ts";
 import * as queries from "./key-queries.ts";
-import { grantedPermissions, refuseEscalation } from "./key-rules.ts";
+import { grantedPermissions, refuseEscalation, refuseOperateForAgent } from "./key-rules.ts";
 import { toKey } from "./to-key.ts";
 
 /** The agent of a new key. A caller that is bound to one agent can only create keys for that agent. */
@@ -62,6 +62,7 @@ export const keyHandlers = (deps: KeyDeps) => {
       const granted = grantedPermissions(body);
       const expiresAt = body.expires_at === undefined ? null : new Date(body.expires_at);
       refuseEscalation(caller, granted, expiresAt, now());
+      refuseOperateForAgent(granted, body.agent_id);
       return change(async (trx) => {
         const agentId = await resolveGrantedAgentId(trx, scope, body.agent_id);
         await quotas.requireRoom(trx, caller.organisation, "keys");

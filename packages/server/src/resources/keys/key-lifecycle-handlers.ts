@@ -16,7 +16,7 @@ import type { Quotas } from "../quotas/quotas.ts";
 import type { FindUsage } from "../quotas/usage.ts";
 import { issueKey } from "./issue-key.ts";
 import * as queries from "./key-queries.ts";
-import { patchedGrant, refuseEscalation } from "./key-rules.ts";
+import { patchedGrant, refuseEscalation, refuseOperateForAgent } from "./key-rules.ts";
 import { toKey } from "./to-key.ts";
 
 export interface KeyDeps {
@@ -73,6 +73,7 @@ export const keyLifecycleHandlers = ({ db, changes, keyDigest, quotas, now }: Ke
         if (key.revoked_at) throw conflict("This key is revoked, which cannot be undone. Create a new one.");
         const { changesRights, ...grant } = patchedGrant(key, body);
         if (changesRights) refuseEscalation(caller, grant.permissions, grant.expires_at, now());
+        refuseOperateForAgent(grant.permissions, key.agent_id);
         // An expired key that gets a later expiry is one more that works.
         if (keyStatus(key, now()) === "expired" && body.expires_at !== undefined)
           await quotas.requireRoom(trx, caller.organisation, "keys");

@@ -40,6 +40,12 @@ export function patchedGrant(key: KeyGrant, { role, permissions: listed, expires
 const mayGrant = ({ permissions: held }: Caller, permission: Permission): boolean =>
   held.has(permission) || (permission === "approve" && held.has("manage"));
 
+/** The installation is nothing that belongs to one agent. */
+export function refuseOperateForAgent(granted: readonly string[], agentId: string | null | undefined): void {
+  if (agentId && granted.includes("operate"))
+    throw invalid("permissions", "`operate` is about the whole installation: a key of one agent cannot hold it");
+}
+
 /** A key cannot grant permissions or a lifetime beyond its own, but for `approve`. `resolveGrantedAgentId` checks the agent. */
 export function refuseEscalation(
   caller: Caller,

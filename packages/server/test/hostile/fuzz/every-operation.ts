@@ -230,6 +230,7 @@ export async function callEveryOperation(
     callProviderOperations(send),
     callSecretOperations(send),
     callAgentSecretOperations(send),
+    send("GET /v1/installation", {}),
   ]);
   // Last, because some of the operations above need a code from a key that has a second factor.
   await callSecondFactorOperations(send);

@@ -1,0 +1,49 @@
+import type { InstallationPart } from "@perch/contract";
+import { reasonOfFailedCall } from "../../platform/reason-of-failed-call.ts";
+import { withinLimit } from "../../platform/within-limit.ts";
+
+/** What was found out about one part. */
+export interface Checked<T> {
+  readonly part: InstallationPart;
+  /** Undefined if the part is silent. */
+  readonly found: T | undefined;
+}
+
+interface PartToCheck<T> {
+  readonly name: InstallationPart["name"];
+  readonly address: string | null;
+  readonly ask: () => Promise<T>;
+  /** What is to be done although it answers; null if nothing is. */
+  readonly judge?: (found: T) => string | null;
+}
+
+const limitMs = 2000;
+
+/**
+ * Asks a part, and waits for two seconds at most. A question without an answer is not asked again meanwhile: whoever looks at a silent
+ * part must not add to its work, nor use up the connections to it.
+ */
+export function createPartCheck<T>({ name, address, ask, judge }: PartToCheck<T>): () => Promise<Checked<T>> {
+  let asking: Promise<T> | undefined;
+  return async () => {
+    const startedMs = performance.now();
+    asking ??= ask().finally(() => {
+      asking = undefined;
+    });
+    const answer = asking;
+    try {
+      const found = await withinLimit(limitMs, () => answer);
+      const message = judge?.(found) ?? null;
+      const status = message === null ? "ok" : "degraded";
+      return { part: { name, address, status, latency_ms: Math.round(performance.now() - startedMs), message }, found };
+    } catch (error) {
+      const message = reasonOfFailedCall(error);
+      return { part: { name, address, status: "silent", latency_ms: null, message }, found: undefined };
+    }
+  };
+}
+
+/** A part that this node has no address of. */
+export const notConfigured = (name: InstallationPart["name"], message: string): InstallationPart => ({
+  ...{ name, address: null, status: "not_configured", latency_ms: null, message },
+});
