@@ -1,5 +1,20 @@
+import { runCommand } from "../../testbed/server-process.ts";
+import type { ConsoleServer } from "../console-server.ts";
 import type { Pages, Told } from "./told.ts";
 
-export async function tellInstallation(_told: Told): Promise<Pages> {
-  return {};
+/** A key as the operator makes it for people who run the installation: no role holds `operate`, so nobody else can. */
+export const createOperatorKey = (
+  { database }: Pick<ConsoleServer, "database">,
+  organisationId: string,
+): Promise<string> =>
+  runCommand({ ...database, drop: async () => undefined }, [
+    ...["create-key", "--organisation", organisationId, "--role", "viewer", "--operate", "--name", "On call"],
+  ]);
+
+export async function tellInstallation({ server, organisationId }: Told): Promise<Pages> {
+  const apiKey = await createOperatorKey(server, organisationId);
+  return {
+    installation: { path: "/installation", apiKey },
+    "installation-for-others": "/installation",
+  };
 }

@@ -46,6 +46,7 @@ export const ownPlaces: readonly Place[] = [
   { to: "/models", name: "Models", icon: "model", key: "o" },
   { to: "/audit", name: "Audit log", icon: "list", key: "u", permission: "manage" },
   { to: "/settings", name: "Settings", icon: "settings", key: "s" },
+  { to: "/installation", name: "Installation", icon: "server", key: "i", permission: "operate" },
 ];
 
 export const placeName = (to: Place["to"]): string =>

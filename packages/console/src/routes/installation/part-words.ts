@@ -1,0 +1,45 @@
+import type { InstallationPart } from "@perch/sdk";
+import type { MarkedStatus } from "../../parts/status-mark.tsx";
+
+export const partNames: Readonly<Record<InstallationPart["name"], string>> = {
+  database: "Database",
+  engine: "Engine",
+  engine_admin: "Engine, admin port",
+  workers: "Workers",
+  valkey: "Valkey",
+};
+
+/** What stops working while it is silent, and what an operator does first. */
+export const whenSilent: Readonly<Record<InstallationPart["name"], string>> = {
+  database: "Requests are refused with 503. Start PostgreSQL, or mend the network to it.",
+  engine: "Other nodes of the engine take the calls. If none answers, no run begins. Start this node again.",
+  engine_admin:
+    "Runs go on. Workers of a new release cannot register, and releases cannot be shown. Start this node again.",
+  workers:
+    "Runs are accepted and wait. Start the workers of the active release, or mend the way from the engine to them.",
+  valkey: "Limits are counted by each node for itself, and tokens are not streamed between nodes. Start Valkey again.",
+};
+
+export const whenDegraded = "Run `perch-server migrate` with this release.";
+
+/** The mark has a shape for each status, and the word is the API's. */
+export const marks: Readonly<Record<InstallationPart["status"], MarkedStatus>> = {
+  ok: "active",
+  degraded: "waiting",
+  silent: "failed",
+  not_configured: "cancelled",
+};
+
+/** One sentence about all parts. */
+export function summaryOf(parts: readonly InstallationPart[]): {
+  readonly status: InstallationPart["status"];
+  readonly text: string;
+} {
+  const silent = parts.filter(({ status }) => status === "silent");
+  const degraded = parts.filter(({ status }) => status === "degraded");
+  if (silent.length === 1 && silent[0]) return { status: "silent", text: `${partNames[silent[0].name]} is silent` };
+  if (silent.length > 1) return { status: "silent", text: `${silent.length} parts are silent` };
+  const [first] = degraded;
+  if (first) return { status: "degraded", text: `${partNames[first.name]} needs attention` };
+  return { status: "ok", text: "All parts answer" };
+}

@@ -1,0 +1,72 @@
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { startValkey, type ValkeyProcess } from "../../packages/server/test/support/valkey-process.ts";
+import { launchBrowser, openContext, visit, watch } from "../../scripts/console/browser.ts";
+import { startConsoleServer } from "../../scripts/console/console-server.ts";
+import { createOperatorKey } from "../../scripts/console/stories/installation.ts";
+import { createOrganisation } from "../../scripts/console/story.ts";
+
+const server = inject("consoleServer");
+const story = inject("story");
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(() => browser?.close());
+
+const openAs = async (url: string, apiKey: string): Promise<Page> =>
+  (await openContext(browser, url, { apiKey })).newPage();
+const partRow = (page: Page, name: string) => page.getByRole("row", { name: new RegExp(`^${name}`) });
+const entry = (page: Page) => page.getByRole("navigation").getByRole("link", { name: "Installation" });
+
+test("an admin without operate has no way to the page, is told who gives the permission, and nothing is asked for", async () => {
+  const page = await openAs(server.url, story.apiKey);
+  const seen = watch(page);
+  await visit(page, "/console/installation");
+  await page.getByText("Only who runs this server gives it").waitFor();
+  await page.getByText(`perch-server create-key --organisation ${story.organisationId} --operate`).waitFor();
+  expect(await entry(page).count()).toBe(0);
+  expect(seen.requests.filter(({ url }) => url.pathname === "/v1/installation")).toEqual([]);
+  expect(seen.refusals).toEqual([]);
+  await page.context().close();
+});
+
+test("an operator gets there with g i, and sees every part and the release that takes new runs", async () => {
+  const page = await openAs(server.url, await createOperatorKey(server, story.organisationId));
+  await visit(page, "/console/agents");
+  await entry(page).waitFor();
+  await page.keyboard.press("g");
+  await page.keyboard.press("i");
+  for (const name of ["Database", "Engine", "Engine, admin port", "Workers"])
+    await partRow(page, name).first().getByText("ok", { exact: true }).waitFor();
+  await page.getByRole("table", { name: "Releases" }).getByText("takes new runs").waitFor();
+  expect(await page.locator("main").textContent()).not.toContain(story.organisationId);
+  await page.context().close();
+});
+
+test("a Valkey that dies is shown as silent within 10 s, with what to do, and as ok when it is back; a server that is gone leaves the last answer with its age", async () => {
+  let valkey: ValkeyProcess | undefined;
+  let own: Awaited<ReturnType<typeof startConsoleServer>> | undefined;
+  try {
+    valkey = await startValkey();
+    own = await startConsoleServer({ PERCH_VALKEY_URL: valkey.url });
+    const { organisationId } = await createOrganisation(own, "Operators");
+    const page = await openAs(own.url, await createOperatorKey(own, organisationId));
+    await visit(page, "/console/installation");
+    const row = partRow(page, "Valkey");
+    await row.getByText("ok", { exact: true }).waitFor();
+    await valkey.kill();
+    await row.getByText("silent", { exact: true }).waitFor({ timeout: 10_000 });
+    await row.getByText("Start Valkey again").last().waitFor();
+    await page.getByRole("status").getByText("Valkey is silent").waitFor();
+    await valkey.start();
+    await row.getByText("ok", { exact: true }).waitFor({ timeout: 10_000 });
+    await page.route("**/v1/installation", (route) => route.fulfill({ status: 503, body: "{}" }));
+    await page.getByText("What is shown below was found").waitFor({ timeout: 30_000 });
+    await row.getByText("ok", { exact: true }).waitFor();
+  } finally {
+    await own?.stop();
+    await valkey?.kill();
+  }
+}, 120_000);
