@@ -162,7 +162,10 @@ export const Me = z
   .object({
     organisation: z.object({ id: OrganisationId, name: z.string(), tier: Tier }),
     key: ApiKey.pick({ name: true, agent_id: true, role: true, permissions: true, expires_at: true })
-      .extend({ id: z.string().describe("Id of the key; for a person who signed in to the console, of the session.") })
+      .extend({
+        id: z.string().describe("Id of the key; for a person who signed in to the console, of the session."),
+        second_factor: z.boolean().describe("Whether the key has a confirmed second factor. A person has none here."),
+      })
       .describe("The API key of the request. For a person, what a key with the person's role would be."),
     session: CurrentSession.nullable().describe("The session in the console; null for a request with an API key."),
     usage: Usage.nullable().describe(

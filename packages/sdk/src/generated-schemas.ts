@@ -1168,6 +1168,8 @@ export interface Me {
     expires_at: Timestamp | null;
     /** Id of the key; for a person who signed in to the console, of the session. */
     id: string;
+    /** Whether the key has a confirmed second factor. A person has none here. */
+    second_factor: boolean;
   };
   /** The session in the console; null for a request with an API key. */
   session: CurrentSession | null;

@@ -200,7 +200,16 @@ export async function composeApi(core: Core): Promise<Api> {
       ...webhookHandlers({ db, checkUrl, quotas, webhookSecrets, publicUrl: config.publicUrl, now }),
       ...deliveryHandlers({ db, engine }),
       ...eventHandlers({ db, agents }),
-      ...keyHandlers({ db, changes, keyDigest, quotas, findUsage, listOrganisations: people.listOrganisations, now }),
+      ...keyHandlers({
+        db,
+        changes,
+        keyDigest,
+        quotas,
+        findUsage,
+        listOrganisations: people.listOrganisations,
+        hasSecondFactor: secondFactor.isEnrolled,
+        now,
+      }),
       ...consoleSessionHandlers({
         db,
         changes,

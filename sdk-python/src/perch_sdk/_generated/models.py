@@ -1408,6 +1408,8 @@ class MeKey(Model):
     expires_at: datetime | None
     id: str
     """Id of the key; for a person who signed in to the console, of the session."""
+    second_factor: bool
+    """Whether the key has a confirmed second factor. A person has none here."""
 
 
 class CurrentSession(Model):

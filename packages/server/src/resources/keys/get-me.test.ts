@@ -3,6 +3,7 @@ import { permissions } from "@perch/contract";
 import { describe, expect, test } from "vitest";
 import { withClient } from "../../../../../scripts/testbed/scratch-database.ts";
 import { verifies } from "../../../../../spec/verifies.ts";
+import { enrolSecondFactor } from "../../../test/support/authenticator.ts";
 import { expectError, ok } from "../../../test/support/contract-client.ts";
 import { usePerch } from "../../../test/support/harness.ts";
 import { newToken } from "../../auth/key-token.ts";
@@ -31,6 +32,7 @@ describe("GET /v1/me", () => {
         role: "admin",
         permissions: ["read", "write", "delete", "manage"],
         expires_at: null,
+        second_factor: false,
       },
       session: null,
       usage: {
@@ -55,6 +57,18 @@ describe("GET /v1/me", () => {
       },
     });
     expect(JSON.stringify(data)).not.toContain(adminKey.slice(14));
+  });
+
+  test("says that the key has a second factor once it is confirmed, and of that key alone", async () => {
+    const organisation = await perch().createOrganisation("pro");
+    const { call, createKey } = organisation;
+    const other = await createKey({ role: "admin" });
+    const hasFactor = async (key?: string) => ok(await call("GET /v1/me", {}, key)).data.key.second_factor;
+    ok(await call("POST /v1/mfa", {}));
+    expect(await hasFactor()).toBe(false);
+    await enrolSecondFactor(organisation);
+    expect(await hasFactor()).toBe(true);
+    expect(await hasFactor(other)).toBe(false);
   });
 
   test("counts what the organisation has, and shows nothing of it to a key that belongs to one agent", async () => {
@@ -94,7 +108,7 @@ describe("GET /v1/me", () => {
     const body = { name: "narrow", permissions: ["delete" as const], agent_id: "bot", expires_at };
     const { data: created } = ok(await call("POST /v1/keys", { body }));
     const me = ok(await call("GET /v1/me", {}, created.key));
-    expect(me.data.key).toEqual({ ...body, id: created.id, agent_id: agent.id, role: null });
+    expect(me.data.key).toEqual({ ...body, second_factor: false, id: created.id, agent_id: agent.id, role: null });
     expect(JSON.stringify(me)).not.toContain(created.key.slice(14));
   });
 

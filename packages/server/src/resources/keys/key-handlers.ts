@@ -56,7 +56,7 @@ const toCurrentSession = async (
 };
 
 export const keyHandlers = (deps: KeyDeps) => {
-  const { db, keyDigest, quotas, findUsage, now } = deps;
+  const { db, keyDigest, quotas, findUsage, hasSecondFactor, now } = deps;
   return {
     "POST /v1/keys": async ({ body }, { caller, scope, change }) => {
       const granted = grantedPermissions(body);
@@ -111,6 +111,7 @@ export const keyHandlers = (deps: KeyDeps) => {
           role: caller.role,
           permissions: [...caller.permissions],
           expires_at: caller.expiresAt?.toISOString() ?? null,
+          second_factor: await hasSecondFactor(caller),
         },
         session: await toCurrentSession(deps, caller, csrfToken),
         usage,

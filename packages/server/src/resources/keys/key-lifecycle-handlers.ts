@@ -25,6 +25,7 @@ export interface KeyDeps {
   readonly keyDigest: Digest;
   readonly quotas: Quotas;
   readonly findUsage: FindUsage;
+  readonly hasSecondFactor: (caller: Caller) => Promise<boolean>;
   /** Those that the owner of a session can sign in to. */
   readonly listOrganisations: (
     caller: Caller,
