@@ -41,17 +41,3 @@ export const agentNamesQuery = queryOptions({
     (await perch.agents.list({ limit: 100, sort: "name" }, { signal }).page()).data.map(({ name }) => name),
   staleTime: 60_000,
 });
-
-/** Names of up to 1,000 agents by their ids, for lists whose rows have the id alone. */
-export const agentNamesByIdQuery = queryOptions({
-  queryKey: ["agents", "names-by-id"],
-  queryFn: async ({ signal }): Promise<ReadonlyMap<string, string>> => {
-    const found = new Map<string, string>();
-    for await (const { id, name } of perch.agents.list({ limit: 100 }, { signal })) {
-      found.set(id, name);
-      if (found.size === 1000) break;
-    }
-    return found;
-  },
-  staleTime: 60_000,
-});

@@ -4,10 +4,10 @@ import { classNames } from "./class-names.ts";
 /** Of a cell that a narrow screen has no room for. What it says stands under the first cell of the row there. */
 export const wideOnly = "max-md:hidden";
 
-/** The same by the room that the table has, which beside a detail is less than the screen's: what it says stands in a part with `inNarrowTable`. */
-export const inWideTable = "@max-2xl:hidden";
-export const inNarrowTable = "@2xl:hidden";
-
+/** The same by the room that the table has, which is little beside a detail. */
+export const roomyOnly = "@max-2xl:hidden";
+/** What says it instead, under the row's name. */
+export const tightOnly = "@2xl:hidden";
 interface CellProps {
   readonly children?: ReactNode;
   readonly className?: string | undefined;

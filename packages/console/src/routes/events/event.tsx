@@ -5,7 +5,7 @@ import { eventQuery } from "../../api/events-queries.ts";
 import { useAgentName } from "../../lists/use-agent-name.ts";
 import { Ago } from "../../parts/ago.tsx";
 import { ContentView } from "../../parts/content-view.tsx";
-import { DetailPanel } from "../../parts/detail-panel.tsx";
+import { DetailPane } from "../../parts/detail-pane.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { Fact, Facts, textLinkClass } from "../../parts/facts.tsx";
@@ -23,7 +23,7 @@ export function EventPage() {
   const agent = event?.agent_id === null || event === undefined ? undefined : nameOf(event.agent_id);
   const isMissing = error instanceof PerchError && error.status === 404;
   return (
-    <DetailPanel
+    <DetailPane
       title={
         <span className="flex flex-wrap items-center gap-x-2">
           {event ? <span className="font-mono text-table">{event.type}</span> : "Event"}
@@ -65,6 +65,6 @@ export function EventPage() {
         )}
         {error && !isMissing && <ErrorNote error={error} onRetry={() => void refetch()} />}
       </div>
-    </DetailPanel>
+    </DetailPane>
   );
 }

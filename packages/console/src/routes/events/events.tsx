@@ -12,7 +12,7 @@ import { EmptyState } from "../../parts/empty-state.tsx";
 import { FilterBar, SelectFilter } from "../../parts/filters.tsx";
 import { Page } from "../../parts/page.tsx";
 import { SplitView } from "../../parts/split-view.tsx";
-import { Cell, inNarrowTable, inWideTable, RowName, Table } from "../../parts/table.tsx";
+import { Cell, RowName, roomyOnly, Table, tightOnly } from "../../parts/table.tsx";
 import { resolveRange } from "../../parts/time-range.ts";
 import { visibleText } from "../../parts/visible-text.ts";
 import { eventNameOf, eventNames } from "../webhooks/event-types.ts";
@@ -20,8 +20,8 @@ import { WebhookTabs } from "../webhooks/webhook-tabs.tsx";
 
 const columns = [
   { title: "Event" },
-  { title: "Agent", className: `w-48 ${inWideTable}` },
-  { title: "Id", className: `w-72 ${inWideTable}` },
+  { title: "Agent", className: `w-48 ${roomyOnly}` },
+  { title: "Id", className: `w-72 ${roomyOnly}` },
   { title: "Created", className: "w-24 text-right" },
 ];
 
@@ -42,10 +42,10 @@ const Row = ({ event, isOpen }: { readonly event: Event; readonly isOpen: boolea
         >
           {event.type}
         </Link>
-        <span className={`block truncate text-muted text-small ${inNarrowTable}`}>{agent}</span>
+        <span className={`block truncate text-muted text-small ${tightOnly}`}>{agent}</span>
       </RowName>
-      <Cell className={`max-w-48 truncate ${inWideTable}`}>{agent}</Cell>
-      <Cell className={`font-mono text-muted text-small ${inWideTable}`}>{event.id}</Cell>
+      <Cell className={`max-w-48 truncate ${roomyOnly}`}>{agent}</Cell>
+      <Cell className={`font-mono text-muted text-small ${roomyOnly}`}>{event.id}</Cell>
       <Cell className="text-right text-muted">
         <Ago at={event.created_at} />
       </Cell>

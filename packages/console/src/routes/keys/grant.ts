@@ -3,9 +3,9 @@ import type { ApiKey, CreateKey, Me } from "@perch/sdk";
 export type Permission = ApiKey["permissions"][number];
 export type Role = NonNullable<ApiKey["role"]>;
 
-export const permissions: readonly Permission[] = ["read", "write", "delete", "manage", "approve"];
+export const permissions: readonly Permission[] = ["read", "write", "delete", "manage", "approve", "operate"];
 
-/** `approve` is in no role. */
+/** `approve` and `operate` are in no role. */
 export const roles: Readonly<Record<Role, readonly Permission[]>> = {
   viewer: ["read"],
   developer: ["read", "write"],
@@ -18,6 +18,7 @@ export const permissionSentences: Readonly<Record<Permission, string>> = {
   delete: "Delete agents, memories and webhooks.",
   manage: "Keys, secrets, model providers, the audit log and the settings of the organisation.",
   approve: "Decide on calls that wait for a person. No role has it.",
+  operate: "See the installation: its parts, releases and workers. Only the operator gives it first.",
 };
 
 /** What the caller may give: what it has, and `approve`, which whoever manages keys gives without having it. */

@@ -2,7 +2,7 @@ import { PerchError } from "@perch/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { keyQuery } from "../../api/keys-queries.ts";
-import { DetailPanel } from "../../parts/detail-panel.tsx";
+import { DetailPane } from "../../parts/detail-pane.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { OutsideText } from "../../parts/outside-text.tsx";
@@ -27,7 +27,7 @@ export function KeyPage() {
   const isMissing = error instanceof PerchError && error.status === 404;
   const close = () => void navigate({ to: "/keys", search: ((search: object) => search) as never, resetScroll: false });
   return (
-    <DetailPanel
+    <DetailPane
       what="the key"
       title={key ? <OutsideText text={key.name} /> : "Key"}
       actions={key && <KeyActions key={id} apiKey={key} />}
@@ -41,6 +41,6 @@ export function KeyPage() {
           <ErrorNote error={error} onRetry={() => void refetch()} />
         </div>
       )}
-    </DetailPanel>
+    </DetailPane>
   );
 }

@@ -8,7 +8,7 @@ import { Ago } from "../../parts/ago.tsx";
 import { Button } from "../../parts/button.tsx";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
 import { ContentView } from "../../parts/content-view.tsx";
-import { DetailPanel } from "../../parts/detail-panel.tsx";
+import { DetailPane } from "../../parts/detail-pane.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { Fact, Facts, textLinkClass } from "../../parts/facts.tsx";
@@ -97,7 +97,7 @@ export function OneMemory() {
   const isMissing = error instanceof PerchError && error.status === 404;
   const canDelete = useCan("delete");
   return (
-    <DetailPanel
+    <DetailPane
       title={
         <span className="flex flex-wrap items-center gap-x-2">
           Memory <IdText id={id} what="the id of the memory" />
@@ -128,6 +128,6 @@ export function OneMemory() {
         )}
         {error && !isMissing && <ErrorNote error={error} onRetry={() => void refetch()} />}
       </div>
-    </DetailPanel>
+    </DetailPane>
   );
 }

@@ -6,7 +6,7 @@ import { deliveryQuery } from "../../api/webhooks-queries.ts";
 import { useAgentName } from "../../lists/use-agent-name.ts";
 import { Ago } from "../../parts/ago.tsx";
 import { ContentView } from "../../parts/content-view.tsx";
-import { DetailPanel } from "../../parts/detail-panel.tsx";
+import { DetailPane } from "../../parts/detail-pane.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { Fact, Facts, textLinkClass } from "../../parts/facts.tsx";
@@ -83,7 +83,7 @@ export function DeliveryPage() {
       resetScroll: false,
     });
   return (
-    <DetailPanel
+    <DetailPane
       title={
         <span className="flex flex-wrap items-center gap-x-2">
           {delivery ? <DeliveryState status={delivery.status} /> : "Delivery"}
@@ -107,6 +107,6 @@ export function DeliveryPage() {
         )}
         {error && !isMissing && <ErrorNote error={error} onRetry={() => void refetch()} />}
       </div>
-    </DetailPanel>
+    </DetailPane>
   );
 }

@@ -8,7 +8,7 @@ import { Dialog } from "../../../parts/dialog.tsx";
 import { DialogActions } from "../../../parts/dialog-actions.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
 import { visibleText } from "../../../parts/visible-text.ts";
-import { ShownValue } from "../shown-value.tsx";
+import { ShownValue } from "../../../session/shown-value.tsx";
 import type { KeyDialogProps } from "./key-dialog.ts";
 
 /** A token with which the holder of the key enrols a second factor, where the settings let nobody enrol without one. */

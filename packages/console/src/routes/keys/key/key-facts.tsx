@@ -60,7 +60,7 @@ export function KeyFacts({ apiKey }: { readonly apiKey: ApiKey }) {
   const { data: successor } = useQuery(successorQuery(apiKey.id));
   const isMine = useMe().key.id === apiKey.id;
   return (
-    <div className="flex flex-col gap-3 px-4 py-3">
+    <div className="flex flex-col gap-3">
       {isMine && <p className="rounded bg-accent-soft px-3 py-1.5 text-table">You are signed in with this key.</p>}
       {successor && apiKey.status === "active" && apiKey.expires_at !== null && (
         <p className="rounded bg-warning-soft px-3 py-1.5 text-table">

@@ -11,7 +11,7 @@ import { ErrorNote } from "../../../parts/error-note.tsx";
 import { Field, Select } from "../../../parts/field.tsx";
 import { visibleText } from "../../../parts/visible-text.ts";
 import { useMe } from "../../../session/session.ts";
-import { ShownValue } from "../shown-value.tsx";
+import { ShownValue } from "../../../session/shown-value.tsx";
 import type { KeyDialogProps } from "./key-dialog.ts";
 import { endOfOldKey, overlaps } from "./overlap.ts";
 

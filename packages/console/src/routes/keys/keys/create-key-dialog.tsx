@@ -11,10 +11,10 @@ import { DialogActions } from "../../../parts/dialog-actions.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
 import { Field, TextInput } from "../../../parts/field.tsx";
 import { useMe } from "../../../session/session.ts";
+import { ShownValue } from "../../../session/shown-value.tsx";
 import { lifetimesUntil, toExpiresAt } from "../expiry-choice.ts";
 import { type Access, toGrant } from "../grant.ts";
 import { AccessField, ExpiryField, NameField } from "../key-fields.tsx";
-import { ShownValue } from "../shown-value.tsx";
 
 interface AgentFieldProps {
   readonly value: string;

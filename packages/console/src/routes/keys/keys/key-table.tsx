@@ -4,19 +4,19 @@ import { AgentLink } from "../../../lists/agent-link.tsx";
 import { Ago } from "../../../parts/ago.tsx";
 import { OutsideText } from "../../../parts/outside-text.tsx";
 import { moveThroughRows } from "../../../parts/row-keys.ts";
-import { Cell, inNarrowTable, inWideTable, RowName, Table } from "../../../parts/table.tsx";
+import { Cell, RowName, roomyOnly, Table, tightOnly } from "../../../parts/table.tsx";
 import { useMe } from "../../../session/session.ts";
 import { Expiry } from "../expiry.tsx";
 import { KeyState } from "../key-state.tsx";
 
 const columns = [
   { title: "Name" },
-  { title: "Begins with", className: inWideTable },
-  { title: "May", className: inWideTable },
-  { title: "Agent", className: inWideTable },
+  { title: "Begins with", className: roomyOnly },
+  { title: "May", className: roomyOnly },
+  { title: "Agent", className: roomyOnly },
   { title: "Status" },
-  { title: "Last used", className: inWideTable },
-  { title: "Expires", className: inWideTable },
+  { title: "Last used", className: roomyOnly },
+  { title: "Expires", className: roomyOnly },
 ];
 
 export const accessOf = ({ role, permissions }: Pick<ApiKey, "role" | "permissions">): string =>
@@ -36,7 +36,7 @@ const Row = ({ apiKey, isMine }: { readonly apiKey: ApiKey; readonly isMine: boo
         <OutsideText text={apiKey.name} />
       </Link>
       {isMine && <span className="ml-2 whitespace-nowrap rounded bg-accent-soft px-1.5 text-small">yours</span>}
-      <div className={`text-muted text-small ${inNarrowTable}`}>
+      <div className={`text-muted text-small ${tightOnly}`}>
         <code className="font-mono">{apiKey.prefix}…</code> {accessOf(apiKey)}
         {apiKey.agent_id !== null && (
           <>
@@ -59,16 +59,16 @@ const Row = ({ apiKey, isMine }: { readonly apiKey: ApiKey; readonly isMine: boo
         )}
       </div>
     </RowName>
-    <Cell className={inWideTable}>
+    <Cell className={roomyOnly}>
       <code className="whitespace-nowrap font-mono text-small">{apiKey.prefix}…</code>
     </Cell>
-    <Cell className={inWideTable}>{accessOf(apiKey)}</Cell>
-    <Cell className={inWideTable}>{apiKey.agent_id === null ? "all" : <AgentLink id={apiKey.agent_id} />}</Cell>
+    <Cell className={roomyOnly}>{accessOf(apiKey)}</Cell>
+    <Cell className={roomyOnly}>{apiKey.agent_id === null ? "all" : <AgentLink id={apiKey.agent_id} />}</Cell>
     <Cell>
       <KeyState status={apiKey.status} />
     </Cell>
-    <Cell className={inWideTable}>{apiKey.last_used_at ? <Ago at={apiKey.last_used_at} /> : "never"}</Cell>
-    <Cell className={inWideTable}>{apiKey.expires_at ? <Expiry at={apiKey.expires_at} /> : "never"}</Cell>
+    <Cell className={roomyOnly}>{apiKey.last_used_at ? <Ago at={apiKey.last_used_at} /> : "never"}</Cell>
+    <Cell className={roomyOnly}>{apiKey.expires_at ? <Expiry at={apiKey.expires_at} /> : "never"}</Cell>
   </tr>
 );
 

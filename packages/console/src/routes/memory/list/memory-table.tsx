@@ -5,15 +5,15 @@ import { type MemoryFilter, memoriesQuery } from "../../../api/memory-queries.ts
 import { PagedList } from "../../../lists/paged-list.tsx";
 import { Ago } from "../../../parts/ago.tsx";
 import { ArrowRows } from "../../../parts/arrow-rows.tsx";
-import { Cell, inNarrowTable, inWideTable, RowName, Table } from "../../../parts/table.tsx";
+import { Cell, RowName, roomyOnly, Table, tightOnly } from "../../../parts/table.tsx";
 import { visibleText } from "../../../parts/visible-text.ts";
 import { NoMemories } from "./no-memories.tsx";
 
 const columns = [
   { title: "Memory" },
-  { title: "User", className: `w-40 ${inWideTable}` },
-  { title: "Session", className: `w-40 ${inWideTable}` },
-  { title: "Stored", className: `w-24 text-right ${inWideTable}` },
+  { title: "User", className: `w-40 ${roomyOnly}` },
+  { title: "Session", className: `w-40 ${roomyOnly}` },
+  { title: "Stored", className: `w-24 text-right ${roomyOnly}` },
 ];
 
 const outsideClass = "block truncate [unicode-bidi:plaintext]";
@@ -46,18 +46,18 @@ const Row = ({ agent, memory, isOpen }: RowProps) => (
       >
         {visibleText(memory.content.slice(0, 400))}
       </Link>
-      <span className={`block truncate text-muted text-small ${inNarrowTable}`}>
+      <span className={`block truncate text-muted text-small ${tightOnly}`}>
         {memory.user_id === null ? "of no user" : visibleText(memory.user_id)}, stored <Ago at={memory.updated_at} />
         {memory.session_id !== null && `, ${visibleText(memory.session_id)}`}
       </span>
     </RowName>
-    <Cell className={`max-w-40 ${inWideTable}`}>
+    <Cell className={`max-w-40 ${roomyOnly}`}>
       <Outside text={memory.user_id} />
     </Cell>
-    <Cell className={`max-w-40 ${inWideTable}`}>
+    <Cell className={`max-w-40 ${roomyOnly}`}>
       <Outside text={memory.session_id} />
     </Cell>
-    <Cell className={`text-right text-muted ${inWideTable}`}>
+    <Cell className={`text-right text-muted ${roomyOnly}`}>
       <Ago at={memory.updated_at} />
     </Cell>
   </tr>

@@ -1,13 +1,13 @@
 import type { ModelEntry } from "@perch/sdk";
 import { CopyButton } from "../../../parts/copy-button.tsx";
 import { OutsideText } from "../../../parts/outside-text.tsx";
-import { Cell, inNarrowTable, inWideTable, RowName, Table } from "../../../parts/table.tsx";
+import { Cell, RowName, roomyOnly, Table, tightOnly } from "../../../parts/table.tsx";
 import { visibleText } from "../../../parts/visible-text.ts";
 
 const columns = [
   { title: "Model", className: "@2xl:w-[40%]" },
-  { title: "Provider", className: inWideTable },
-  { title: "Comes from", className: inWideTable },
+  { title: "Provider", className: roomyOnly },
+  { title: "Comes from", className: roomyOnly },
 ];
 
 const sources: Readonly<Record<ModelEntry["source"], string>> = {
@@ -24,12 +24,12 @@ const Row = ({ model: { id, provider, source } }: { readonly model: ModelEntry }
         {!id.endsWith("/*") && <CopyButton text={id} what={`the model ${visibleText(id)}`} />}
       </span>
       {id.endsWith("/*") && <span className="ml-2 text-muted text-small">all models of the provider</span>}
-      <div className={`text-muted text-small ${inNarrowTable}`}>from {sources[source]}</div>
+      <div className={`text-muted text-small ${tightOnly}`}>{sources[source]}</div>
     </RowName>
-    <Cell className={inWideTable}>
+    <Cell className={roomyOnly}>
       <OutsideText text={provider} />
     </Cell>
-    <Cell className={`${inWideTable} ${source === "organisation" ? "" : "text-muted"}`}>{sources[source]}</Cell>
+    <Cell className={`${roomyOnly} ${source === "organisation" ? "" : "text-muted"}`}>{sources[source]}</Cell>
   </tr>
 );
 

@@ -5,18 +5,18 @@ import { Ago } from "../../../parts/ago.tsx";
 import { Button } from "../../../parts/button.tsx";
 import { ConfirmDialog } from "../../../parts/confirm-dialog.tsx";
 import { OutsideText } from "../../../parts/outside-text.tsx";
-import { Cell, inNarrowTable, inWideTable, RowName, Table } from "../../../parts/table.tsx";
+import { Cell, RowName, roomyOnly, Table, tightOnly } from "../../../parts/table.tsx";
 import { visibleText } from "../../../parts/visible-text.ts";
 import { useCan } from "../../../session/session.ts";
 import { ChangeProviderDialog } from "./change-provider-dialog.tsx";
 
 const columns = [
   { title: "Name" },
-  { title: "API", className: inWideTable },
-  { title: "Address", className: inWideTable },
-  { title: "Models", className: inWideTable },
-  { title: "API key", className: inWideTable },
-  { title: "Changed", className: inWideTable },
+  { title: "API", className: roomyOnly },
+  { title: "Address", className: roomyOnly },
+  { title: "Models", className: roomyOnly },
+  { title: "API key", className: roomyOnly },
+  { title: "Changed", className: roomyOnly },
   { title: "Actions", isHidden: true },
 ];
 
@@ -37,21 +37,21 @@ function Row({ provider }: { readonly provider: Provider }) {
     <tr className="hover:bg-sunken">
       <RowName>
         <OutsideText text={name} />
-        <div className={`text-muted text-small ${inNarrowTable}`}>
+        <div className={`text-muted text-small ${tightOnly}`}>
           {provider.type} at <OutsideText text={addressOf(provider)} />, models:{" "}
           <OutsideText text={modelsSentence(provider)} />, API key {keySentence(provider)}, changed{" "}
           <Ago at={provider.updated_at} />
         </div>
       </RowName>
-      <Cell className={`${inWideTable} whitespace-nowrap`}>{provider.type}</Cell>
-      <Cell className={inWideTable}>
+      <Cell className={`${roomyOnly} whitespace-nowrap`}>{provider.type}</Cell>
+      <Cell className={roomyOnly}>
         <OutsideText text={addressOf(provider)} className={provider.base_url === null ? "" : "font-mono text-small"} />
       </Cell>
-      <Cell className={inWideTable}>
+      <Cell className={roomyOnly}>
         <OutsideText text={modelsSentence(provider)} />
       </Cell>
-      <Cell className={inWideTable}>{keySentence(provider)}</Cell>
-      <Cell className={inWideTable}>
+      <Cell className={roomyOnly}>{keySentence(provider)}</Cell>
+      <Cell className={roomyOnly}>
         <Ago at={provider.updated_at} />
       </Cell>
       <Cell className="text-right">

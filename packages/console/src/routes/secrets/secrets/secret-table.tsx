@@ -6,7 +6,7 @@ import { Ago } from "../../../parts/ago.tsx";
 import { Button } from "../../../parts/button.tsx";
 import { CopyButton } from "../../../parts/copy-button.tsx";
 import { OutsideText } from "../../../parts/outside-text.tsx";
-import { Cell, inNarrowTable, inWideTable, RowName, Table } from "../../../parts/table.tsx";
+import { Cell, RowName, roomyOnly, Table, tightOnly } from "../../../parts/table.tsx";
 import { useCan } from "../../../session/session.ts";
 import { ChangeSecretDialog } from "./change-secret-dialog.tsx";
 import { DeleteSecretDialog } from "./delete-secret-dialog.tsx";
@@ -14,9 +14,9 @@ import { DeleteSecretDialog } from "./delete-secret-dialog.tsx";
 const columns = [
   // Two of these tables stand below each other.
   { title: "Name", className: "@2xl:w-[30%]" },
-  { title: "Sent to", className: `${inWideTable} w-[25%]` },
-  { title: "Changed", className: `${inWideTable} w-[22%]` },
-  { title: "Last used", className: inWideTable },
+  { title: "Sent to", className: `${roomyOnly} w-[25%]` },
+  { title: "Changed", className: `${roomyOnly} w-[22%]` },
+  { title: "Last used", className: roomyOnly },
   { title: "Actions", isHidden: true },
 ];
 
@@ -66,17 +66,17 @@ function Row({ owner, secret, isReplaced }: RowProps) {
           <CopyButton text={`{{secret.${secret.name}}}`} what={`the reference to ${secret.name}`} />
         </span>
         {isReplaced && <span className="ml-1 text-muted text-small">the agent's own is used instead</span>}
-        <div className={`text-muted text-small ${inNarrowTable}`}>
+        <div className={`text-muted text-small ${tightOnly}`}>
           to <Hosts hosts={secret.hosts} />, changed <Ago at={secret.updated_at} />, last used {lastUsed}
         </div>
       </RowName>
-      <Cell className={inWideTable}>
+      <Cell className={roomyOnly}>
         <Hosts hosts={secret.hosts} />
       </Cell>
-      <Cell className={inWideTable}>
+      <Cell className={roomyOnly}>
         <Changed {...secret} />
       </Cell>
-      <Cell className={inWideTable}>{lastUsed}</Cell>
+      <Cell className={roomyOnly}>{lastUsed}</Cell>
       <Cell className="text-right">
         {useCan("manage") && (
           <span className="inline-flex flex-wrap justify-end">

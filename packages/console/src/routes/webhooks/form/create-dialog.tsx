@@ -7,7 +7,7 @@ import { Button } from "../../../parts/button.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
 import { useMe } from "../../../session/session.ts";
-import { ShownValue } from "../../keys/shown-value.tsx";
+import { ShownValue } from "../../../session/shown-value.tsx";
 import { newDraft, toCreate } from "./webhook-draft.ts";
 import { WebhookFields } from "./webhook-fields.tsx";
 

@@ -4,16 +4,16 @@ import { useAgentName } from "../../../lists/use-agent-name.ts";
 import { Ago } from "../../../parts/ago.tsx";
 import { ArrowRows } from "../../../parts/arrow-rows.tsx";
 import { OutsideText } from "../../../parts/outside-text.tsx";
-import { Cell, inNarrowTable, inWideTable, RowName, Table } from "../../../parts/table.tsx";
+import { Cell, RowName, roomyOnly, Table, tightOnly } from "../../../parts/table.tsx";
 import { visibleText } from "../../../parts/visible-text.ts";
 import { WebhookState } from "../webhook-state.tsx";
 
 const columns = [
   { title: "Address" },
   { title: "Status", className: "w-48" },
-  { title: "Events", className: inWideTable },
-  { title: "Agent", className: `w-40 ${inWideTable}` },
-  { title: "Created", className: `w-24 text-right ${inWideTable}` },
+  { title: "Events", className: roomyOnly },
+  { title: "Agent", className: `w-40 ${roomyOnly}` },
+  { title: "Created", className: `w-24 text-right ${roomyOnly}` },
 ];
 
 /** Since when it fails, or why it was disabled: what somebody must know before anything else. */
@@ -41,7 +41,7 @@ const Row = ({ webhook }: { readonly webhook: Webhook }) => {
         >
           {visibleText(webhook.url)}
         </Link>
-        <span className={`block text-muted text-small [overflow-wrap:anywhere] ${inNarrowTable}`}>
+        <span className={`block text-muted text-small [overflow-wrap:anywhere] ${tightOnly}`}>
           {agent}: {webhook.events.map(visibleText).join(", ")}
         </span>
       </RowName>
@@ -51,11 +51,11 @@ const Row = ({ webhook }: { readonly webhook: Webhook }) => {
           <Trouble webhook={webhook} />
         </span>
       </Cell>
-      <Cell className={`align-top text-muted text-small leading-6! ${inWideTable}`}>
+      <Cell className={`align-top text-muted text-small leading-6! ${roomyOnly}`}>
         {webhook.events.map(visibleText).join(", ")}
       </Cell>
-      <Cell className={`max-w-40 truncate align-top leading-6 ${inWideTable}`}>{agent}</Cell>
-      <Cell className={`text-right align-top text-muted leading-6 ${inWideTable}`}>
+      <Cell className={`max-w-40 truncate align-top leading-6 ${roomyOnly}`}>{agent}</Cell>
+      <Cell className={`text-right align-top text-muted leading-6 ${roomyOnly}`}>
         <Ago at={webhook.created_at} />
       </Cell>
     </tr>

@@ -2,16 +2,16 @@ import type { Delivery } from "@perch/sdk";
 import { Link } from "@tanstack/react-router";
 import { Ago } from "../../../parts/ago.tsx";
 import { ArrowRows } from "../../../parts/arrow-rows.tsx";
-import { Cell, inNarrowTable, inWideTable, RowName, Table } from "../../../parts/table.tsx";
+import { Cell, RowName, roomyOnly, Table, tightOnly } from "../../../parts/table.tsx";
 import { visibleText } from "../../../parts/visible-text.ts";
 import { DeliveryState } from "../delivery/delivery-state.tsx";
 
 const columns = [
   { title: "Event" },
   { title: "Status", className: "w-28" },
-  { title: "Answer", className: inWideTable },
-  { title: "Attempts", className: `w-20 text-right ${inWideTable}` },
-  { title: "Next attempt", className: `w-28 text-right ${inWideTable}` },
+  { title: "Answer", className: roomyOnly },
+  { title: "Attempts", className: `w-20 text-right ${roomyOnly}` },
+  { title: "Next attempt", className: `w-28 text-right ${roomyOnly}` },
   { title: "Created", className: "w-24 text-right" },
 ];
 
@@ -39,7 +39,7 @@ const Row = ({ delivery, isOpen }: RowProps) => (
         {delivery.event_type}
         {delivery.redelivery_of !== null && <span className="font-sans text-muted"> again</span>}
       </Link>
-      <span className={`block truncate text-muted text-small ${inNarrowTable}`}>
+      <span className={`block truncate text-muted text-small ${tightOnly}`}>
         {answerOf(delivery)}
         {delivery.attempts > 1 && `, ${delivery.attempts} attempts`}
       </span>
@@ -47,11 +47,11 @@ const Row = ({ delivery, isOpen }: RowProps) => (
     <Cell>
       <DeliveryState status={delivery.status} />
     </Cell>
-    <Cell className={`max-w-0 truncate text-muted ${inWideTable}`}>
+    <Cell className={`max-w-0 truncate text-muted ${roomyOnly}`}>
       <span title={answerOf(delivery)}>{answerOf(delivery)}</span>
     </Cell>
-    <Cell className={`text-right font-mono text-small ${inWideTable}`}>{delivery.attempts}</Cell>
-    <Cell className={`text-right text-muted ${inWideTable}`}>
+    <Cell className={`text-right font-mono text-small ${roomyOnly}`}>{delivery.attempts}</Cell>
+    <Cell className={`text-right text-muted ${roomyOnly}`}>
       {delivery.next_attempt_at === null ? "–" : <Ago at={delivery.next_attempt_at} />}
     </Cell>
     <Cell className="text-right text-muted">

@@ -7,7 +7,7 @@ import { Button } from "../../../parts/button.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
 import { Field, Select } from "../../../parts/field.tsx";
-import { ShownValue } from "../../keys/shown-value.tsx";
+import { ShownValue } from "../../../session/shown-value.tsx";
 
 interface RotateDialogProps {
   readonly webhook: Webhook;

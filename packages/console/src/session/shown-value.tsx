@@ -1,8 +1,8 @@
 import type { ReactNode } from "react";
-import { Button } from "../../parts/button.tsx";
-import { DialogActions } from "../../parts/dialog-actions.tsx";
-import { ShownOnce } from "../../parts/shown-once.tsx";
-import { useUnsaved } from "../../session/unsaved.ts";
+import { Button } from "../parts/button.tsx";
+import { DialogActions } from "../parts/dialog-actions.tsx";
+import { ShownOnce } from "../parts/shown-once.tsx";
+import { useUnsaved } from "./unsaved.ts";
 
 interface ShownValueProps {
   readonly what: string;

@@ -2,8 +2,17 @@ import { type KeyboardEvent, type ReactNode, useEffect, useRef } from "react";
 import { Icon } from "./icon.tsx";
 import { useMedia } from "./use-media.ts";
 
-/** From here on a detail is beside its list, and the list has the page's title. */
-const besideList = "(min-width: 1024px)";
+interface DetailPaneProps {
+  readonly title: ReactNode;
+  /** For the button that closes it: "the delivery". */
+  readonly what: string;
+  readonly actions?: ReactNode;
+  readonly onClose: () => void;
+  readonly children: ReactNode;
+}
+
+/** From here on the detail is beside its list. */
+const wide = "(min-width: 1024px)";
 
 /** Whoever closes it goes on in the list, at the row that it was about. */
 function useFocusBackToRow(): void {
@@ -20,24 +29,17 @@ function useFocusBackToRow(): void {
   );
 }
 
-interface DetailPanelProps {
-  /** "the key": for the button that closes it. */
-  readonly what: string;
-  readonly title: ReactNode;
-  readonly actions?: ReactNode;
-  readonly onClose: () => void;
-  readonly children: ReactNode;
-}
-
-/** One thing of a list, beside it or in its place. Escape closes it from anywhere in it. */
-export function DetailPanel({ what, title, actions, onClose, children }: DetailPanelProps) {
-  const isBeside = useMedia(besideList);
-  const Heading = isBeside ? "h2" : "h1";
-  const panel = useRef<HTMLDivElement>(null);
+/**
+ * One thing of a list, for the detail of a `SplitView`. Beside the list the page has a title already; on a narrow screen, where it covers
+ * the list, this is the title, and the keyboard comes along. Escape closes it.
+ */
+export function DetailPane({ title, what, actions, onClose, children }: DetailPaneProps) {
+  const isWide = useMedia(wide);
+  const Heading = isWide ? "h2" : "h1";
+  const pane = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    // It covers the list, where the keyboard was.
-    if (!isBeside) panel.current?.focus();
-  }, [isBeside]);
+    if (!isWide) pane.current?.focus();
+  }, [isWide]);
   useFocusBackToRow();
   const onKeyDown = (event: KeyboardEvent) => {
     // What opens over it closes first, and its keys come by here too.
@@ -45,15 +47,17 @@ export function DetailPanel({ what, title, actions, onClose, children }: DetailP
     if (event.key === "Escape" && !event.defaultPrevented && isInside) onClose();
   };
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: Escape closes it from anywhere in it.
+    // biome-ignore lint/a11y/noStaticElementInteractions: Escape closes the detail from anywhere in it.
     <div
-      ref={panel}
+      ref={pane}
       tabIndex={-1}
-      className="flex h-full min-h-0 flex-col overflow-auto outline-none"
       onKeyDown={onKeyDown}
+      className="@container flex h-full min-h-0 flex-col gap-3 overflow-auto px-4 py-3 outline-none"
     >
-      <header className="flex flex-wrap items-center gap-x-3 gap-y-2 px-4 pt-3">
-        <Heading className="min-w-0 flex-1 font-medium text-body [overflow-wrap:anywhere]">{title}</Heading>
+      <header className="flex flex-wrap items-center gap-x-3 gap-y-2">
+        <Heading className="flex min-w-0 flex-1 items-center gap-2 font-medium text-body [overflow-wrap:anywhere]">
+          {title}
+        </Heading>
         {actions && <div className="flex flex-wrap items-center gap-2 max-md:order-last max-md:w-full">{actions}</div>}
         <button
           type="button"
