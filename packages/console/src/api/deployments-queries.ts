@@ -1,4 +1,4 @@
-import type { Deployment, DeploymentOfAnyAgent, QueryOf } from "@perch/sdk";
+import type { Agent, Deployment, DeploymentOfAnyAgent, QueryOf } from "@perch/sdk";
 import { queryOptions } from "@tanstack/react-query";
 import { isCanary } from "./is-canary.ts";
 import { cursorPages, offsetPages } from "./paged.ts";
@@ -121,3 +121,14 @@ export const deployersQuery = queryOptions({
   },
   staleTime: 15_000,
 });
+
+/** What a deployment of the saved draft would fail for. It changes nothing, and belongs to the draft as it is now. */
+export const draftCheckQuery = (agent: Agent) =>
+  queryOptions({
+    queryKey: ["agents", "check", agent.id, agent.updated_at],
+    queryFn: async ({ signal }) => (await perch.agents.check(agent.id, { signal })).problems,
+    staleTime: 0,
+    gcTime: 0,
+    retry: false,
+    refetchOnWindowFocus: false,
+  });

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
+import { type NavigateOptions, useNavigate } from "@tanstack/react-router";
 import type { Command } from "./command.ts";
 import { findAgent, findAgentOfDeployment, findAgentOfRun } from "./find-by-id.ts";
 import { type PastedId, readId } from "./id-kind.ts";
@@ -8,6 +8,14 @@ const finders: Readonly<Record<string, (pasted: PastedId) => Promise<string | un
   req: findAgentOfRun,
   dep: findAgentOfDeployment,
   agent: findAgent,
+};
+
+/** Pages whose address needs nothing but the id. They say so themselves if there is no such thing. */
+const directPages: Readonly<Record<string, { readonly name: string; readonly to: (id: string) => NavigateOptions }>> = {
+  appr: { name: "Approval", to: (approval) => ({ to: "/approvals/$approval", params: { approval } }) },
+  wh: { name: "Webhook", to: (webhook) => ({ to: "/webhooks/$webhook", params: { webhook } }) },
+  evt: { name: "Event", to: (event) => ({ to: "/events/$event", params: { event } }) },
+  key: { name: "Key", to: (key) => ({ to: "/keys/$key", params: { key } }) },
 };
 
 interface IdAnswer {
@@ -32,11 +40,13 @@ export function useIdCommand(typed: string): IdAnswer {
   const command = (name: string, run: () => void): IdAnswer => ({
     commands: [{ id: `id ${id}`, group: "Go to", name, icon: "right", words: id, run }],
   });
+  // Its last characters tell it from its neighbours.
+  const short = `${prefix}_…${id.slice(-6)}`;
+  const direct = directPages[prefix];
+  if (direct) return command(`${direct.name} ${short}`, () => void navigate(direct.to(id)));
   if (!find) return { commands: [], note: `The console has no page for an id that begins with ${prefix}_.` };
   if (isFetching) return { commands: [], note: `Looking for ${id} …` };
   if (isError) return { commands: [], note: "The server did not answer. Try again." };
-  // Its last characters tell it from its neighbours.
-  const short = `${prefix}_…${id.slice(-6)}`;
   if (!data) return { commands: [], note: `This organisation has no ${id}, or its agent was deleted.` };
   if (prefix === "agent")
     return command(`Agent ${data}`, () => void navigate({ to: "/agents/$agent", params: { agent: data } }));
@@ -46,7 +56,7 @@ export function useIdCommand(typed: string): IdAnswer {
       () => void navigate({ to: "/runs/$agent/$run", params: { agent: data, run: id } }),
     );
   return command(
-    `Deployment of ${data}, ${short}, among its versions`,
-    () => void navigate({ to: "/agents/$agent/versions", params: { agent: data }, search: {} as never }),
+    `Deployment of ${data}, ${short}`,
+    () => void navigate({ to: "/agents/$agent/deployments/$deployment", params: { agent: data, deployment: id } }),
   );
 }

@@ -11,6 +11,9 @@ import { ErrorNote } from "../../../parts/error-note.tsx";
 import { servedEnvironments } from "../live-deployments.ts";
 import { useHasUnsaved } from "../unsaved-changes.ts";
 import { draft, EnvironmentField, LabelField, SourceField, TrafficField } from "./deploy-fields.tsx";
+import { DraftFindings } from "./draft-findings.tsx";
+import { GuardFields } from "./guard-fields.tsx";
+import { noGuards, toGuards } from "./guard-values.ts";
 import { nextLabel } from "./next-label.ts";
 import { outcomeSentence } from "./outcome-sentence.ts";
 import { useDeploy } from "./use-deploy.ts";
@@ -32,6 +35,8 @@ function DeployForm({ agent, onClose, version }: Omit<DeployDialogProps, "open">
   const [source, setSource] = useState(version ?? draft);
   const [typedLabel, setLabel] = useState<string>();
   const [traffic, setTraffic] = useState("100");
+  const [guardValues, setGuardValues] = useState(noGuards);
+  const isCanary = Number(traffic) < 100;
   const hasUnsaved = useHasUnsaved();
   const label = source === draft ? (typedLabel ?? nextLabel(labels)) : source;
   const deploy = useDeploy(agent);
@@ -39,7 +44,10 @@ function DeployForm({ agent, onClose, version }: Omit<DeployDialogProps, "open">
   const served = servedEnvironments(active);
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    const deploying = { environment, version: label, trafficPercent: Number(traffic), isRedeployed: source !== draft };
+    const isRedeployed = source !== draft;
+    const trafficPercent = Number(traffic);
+    const guards = isCanary ? toGuards(guardValues) : undefined;
+    const deploying = { environment, version: label, trafficPercent, guards, isRedeployed };
     // Given here, so that it is not called once this form is gone: it would close the next one.
     deploy.mutate(deploying, { onSuccess: onClose });
   };
@@ -54,6 +62,8 @@ function DeployForm({ agent, onClose, version }: Omit<DeployDialogProps, "open">
       <SourceField value={source} onChange={setSource} labels={labels} first={version} />
       {source === draft && <LabelField value={label} onChange={setLabel} problem={problems.get("version")} />}
       <TrafficField value={traffic} onChange={setTraffic} problem={problems.get("traffic_percent")} />
+      {isCanary && <GuardFields values={guardValues} onChange={setGuardValues} problems={problems} />}
+      {source === draft && <DraftFindings agent={agent} />}
       {source === draft && hasUnsaved && (
         <p className="text-table text-warning">
           Your unsaved changes to the definition are not part of it: save the draft first to deploy them.

@@ -5,24 +5,25 @@ import { deploymentsQuery } from "../../../api/deployments-queries.ts";
 import { Ago } from "../../../parts/ago.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
 import { OutsideText } from "../../../parts/outside-text.tsx";
-import { StatusMark } from "../../../parts/status-mark.tsx";
 import { Working } from "../../../parts/working.tsx";
+import { DeploymentMark } from "../deploy/deployment-mark.tsx";
 import { ListSection } from "./list-section.tsx";
 
 const shownAtMost = 10;
 
-const isCanary = ({ status, traffic_percent }: Deployment): boolean => status === "active" && traffic_percent < 100;
-
-const DeploymentRow = ({ deployment }: { readonly deployment: Deployment }) => (
-  <tr>
+const DeploymentRow = ({ agent, deployment }: { readonly agent: string; readonly deployment: Deployment }) => (
+  <tr className="relative hover:bg-sunken">
     <td className="h-8 w-32 whitespace-nowrap border-line border-b pr-2">
-      <StatusMark
-        status={isCanary(deployment) ? "canary" : deployment.status}
-        {...(isCanary(deployment) && { word: `canary ${deployment.traffic_percent} %` })}
-      />
+      <DeploymentMark deployment={deployment} />
     </td>
     <th scope="row" className="w-20 truncate border-line border-b px-2 text-left font-medium font-mono sm:w-28">
-      {deployment.version}
+      <Link
+        to="/agents/$agent/deployments/$deployment"
+        params={{ agent, deployment: deployment.id }}
+        className="after:absolute after:inset-0 after:content-['']"
+      >
+        {deployment.version}
+      </Link>
     </th>
     <td className="border-line border-b px-2">
       <span className="text-muted">{deployment.environment}</span>
@@ -44,8 +45,8 @@ export function LastDeployments({ agent }: { readonly agent: string }) {
     <ListSection
       title="Last deployments"
       more={
-        <Link to="/agents/$agent/versions" params={{ agent }} className="text-accent text-table underline">
-          All versions
+        <Link to="/agents/$agent/deployments" params={{ agent }} className="text-accent text-table underline">
+          All deployments
         </Link>
       }
     >
@@ -62,7 +63,7 @@ export function LastDeployments({ agent }: { readonly agent: string }) {
           <caption className="sr-only">Last deployments, newest first</caption>
           <tbody>
             {deployments.slice(0, shownAtMost).map((deployment) => (
-              <DeploymentRow key={deployment.id} deployment={deployment} />
+              <DeploymentRow key={deployment.id} agent={agent} deployment={deployment} />
             ))}
           </tbody>
         </table>

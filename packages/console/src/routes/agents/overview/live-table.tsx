@@ -1,13 +1,15 @@
 import type { Deployment } from "@perch/sdk";
 import { useQuery } from "@tanstack/react-query";
-import { useSearch } from "@tanstack/react-router";
+import { Link, useSearch } from "@tanstack/react-router";
 import { activeDeploymentsQuery } from "../../../api/deployments-queries.ts";
 import { Ago } from "../../../parts/ago.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
+import { OutsideText } from "../../../parts/outside-text.tsx";
 import { StatusMark } from "../../../parts/status-mark.tsx";
 import { useCan } from "../../../session/session.ts";
 import { CanaryActions } from "../deploy/canary-actions.tsx";
 import { RollBack } from "../deploy/roll-back.tsx";
+import { verdictOf } from "../deploy/verdict.ts";
 import { type ServedEnvironment, servedEnvironments } from "../live-deployments.ts";
 import { ListSection } from "./list-section.tsx";
 
@@ -23,7 +25,15 @@ interface EnvironmentRowProps extends ServedEnvironment {
   readonly canWrite: boolean;
 }
 
-const guardWords = { waiting: "waiting for more runs", healthy: "healthy so far", rolled_back: "rolled back" } as const;
+const VersionLink = ({ agent, deployment }: { readonly agent: string; readonly deployment: Deployment }) => (
+  <Link
+    to="/agents/$agent/deployments/$deployment"
+    params={{ agent, deployment: deployment.id }}
+    className="font-mono underline decoration-line-strong underline-offset-2"
+  >
+    {deployment.version}
+  </Link>
+);
 
 const EnvironmentRow = ({ agent, environment, live, canary, canWrite }: EnvironmentRowProps) => (
   <li className="flex min-h-10 flex-wrap items-center gap-x-4 gap-y-1 border-line border-b py-1 text-table">
@@ -31,16 +41,16 @@ const EnvironmentRow = ({ agent, environment, live, canary, canWrite }: Environm
     {live && (
       <span className="inline-flex items-center gap-2">
         <StatusMark status="active" word="live" />
-        <code className="font-mono">{live.version}</code>
+        <VersionLink agent={agent} deployment={live} />
         <Since deployment={live} />
       </span>
     )}
     {canary && (
       <span className="inline-flex flex-wrap items-center gap-2">
         <StatusMark status="canary" word={`canary ${canary.traffic_percent} %`} />
-        <code className="font-mono">{canary.version}</code>
+        <VersionLink agent={agent} deployment={canary} />
         <Since deployment={canary} />
-        {canary.guard_report && <span className="text-muted">{guardWords[canary.guard_report.verdict]}</span>}
+        {canary.guards && <OutsideText text={verdictOf(canary)?.sentence ?? ""} className="text-muted" />}
       </span>
     )}
     {canWrite && (

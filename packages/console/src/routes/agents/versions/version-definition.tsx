@@ -25,8 +25,8 @@ export function VersionDefinition({ agentRef, version }: VersionDefinitionProps)
         </h2>
         {data && (
           <span className="inline-flex min-w-0 items-center gap-1 text-muted text-small">
-            created <Ago at={data.created_at} />, checksum
-            <code className="font-mono">{data.checksum.slice(0, 12)}</code>
+            <Ago at={data.created_at} /> · checksum
+            <code className="font-mono">{data.checksum.replace("sha256:", "").slice(0, 8)}</code>
             <CopyButton text={data.checksum} what="the checksum" />
           </span>
         )}

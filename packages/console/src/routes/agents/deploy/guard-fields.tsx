@@ -1,0 +1,55 @@
+import { Field, TextInput } from "../../../parts/field.tsx";
+import type { GuardValues } from "./guard-values.ts";
+
+interface GuardFieldsProps {
+  readonly values: GuardValues;
+  readonly onChange: (values: GuardValues) => void;
+  /** What the server says about a field, by its path. */
+  readonly problems: ReadonlyMap<string, string>;
+}
+
+const fields = [
+  ["errorPoints", "max_error_rate_increase", "Error rate rises by more than, in percentage points", 0, 100],
+  ["p95Ratio", "max_p95_ratio", "95th percentile of run time is more than so many times the live version's", 1, 100],
+  [
+    "tokensRatio",
+    "max_mean_tokens_ratio",
+    "Mean tokens of a run are more than so many times the live version's",
+    1,
+    100,
+  ],
+  ["minRuns", "min_runs", "Runs that both need before they are compared", 1, 10_000],
+  ["windowMinutes", "window_seconds", "How long the canary is watched, in minutes", 0.2, 10_080],
+] as const;
+
+/** The guards of a canary: what it must not do worse than the live version. */
+export const GuardFields = ({ values, onChange, problems }: GuardFieldsProps) => (
+  <details className="rounded border border-line px-3 py-2">
+    <summary className="cursor-pointer font-medium text-table">Roll back by itself if</summary>
+    <div className="flex flex-col gap-1 pt-2">
+      {fields.map(([name, path, label, min, max]) => (
+        <Field
+          key={name}
+          label={label}
+          hint={<code className="font-mono">{path}</code>}
+          problem={problems.get(`guards.${path}`)}
+        >
+          {(ids) => (
+            <TextInput
+              {...ids}
+              type="number"
+              step={name === "minRuns" ? 1 : "any"}
+              min={min}
+              max={max}
+              required={name === "minRuns" || name === "windowMinutes"}
+              className="max-w-28"
+              value={values[name]}
+              onChange={({ target }) => onChange({ ...values, [name]: target.value })}
+            />
+          )}
+        </Field>
+      ))}
+      {problems.has("guards") && <p className="text-danger text-small">{problems.get("guards")}</p>}
+    </div>
+  </details>
+);
