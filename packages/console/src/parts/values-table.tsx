@@ -16,7 +16,8 @@ interface ValuesTableProps {
 }
 
 const moment = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
-const cell = "h-8 whitespace-nowrap border-line border-b px-2 text-right";
+const cell = "h-8 whitespace-nowrap border-line border-b px-2";
+const number = `${cell} text-right`;
 const shownAtFirst = 200;
 
 const Row = ({
@@ -31,7 +32,7 @@ const Row = ({
     {columns.map(({ title, values, format }) => {
       const value = values[index] ?? null;
       return (
-        <td key={title} className={cell}>
+        <td key={title} className={number}>
           {value === null ? "–" : format(value)}
         </td>
       );
@@ -57,7 +58,7 @@ const Values = memo(({ times, columns }: ValuesTableProps) => {
                 From
               </th>
               {columns.map(({ title }) => (
-                <th key={title} scope="col" className={`${cell} font-medium`}>
+                <th key={title} scope="col" className={`${number} font-medium`}>
                   {title}
                 </th>
               ))}

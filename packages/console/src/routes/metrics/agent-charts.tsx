@@ -50,7 +50,7 @@ function useHistories(agent: string) {
 
 /** All metrics of one agent, with the deployments that may explain them. */
 export function AgentCharts({ agent }: { readonly agent: string }) {
-  const { range, env, version } = route.useSearch();
+  const { range, env, version, compare } = route.useSearch();
   const { data: histories, error, refetch } = useHistories(agent);
   const { data: deployments } = useQuery({ ...deploymentsQuery(agent), refetchInterval: deploymentsEveryMs });
   const marks = useMemo(() => marksOf(deployments ?? [], env), [deployments, env]);
@@ -65,6 +65,12 @@ export function AgentCharts({ agent }: { readonly agent: string }) {
           <>
             {" "}
             <OutsideText text={version} className="font-mono" />
+          </>
+        )}
+        {compare !== undefined && (
+          <>
+            {" compared with "}
+            <OutsideText text={compare} className="font-mono" />
           </>
         )}
         <span className="font-normal text-muted">

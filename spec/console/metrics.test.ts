@@ -1,0 +1,49 @@
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { launchBrowser, openContext, until, visit, watch } from "../../scripts/console/browser.ts";
+import { createOrganisation } from "../../scripts/console/story.ts";
+
+const server = inject("consoleServer");
+
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(() => browser?.close());
+
+const throughput = (page: Page) => page.getByRole("img", { name: /^Throughput: / });
+const isSameChart = `document.querySelector("canvas") === window.firstCanvas`;
+
+test("charts take new values while they stay open, and are gone with the page", async () => {
+  const { apiKey, perch } = await createOrganisation(server, "Metrics");
+  await perch.agents.create({ name: "measured", model: "perch/echo" });
+  await perch.deployments.deployAndWait("measured", { environment: "production", version: "v1" });
+  await perch.agents.invoke("measured", { message: "one" });
+  const context = await openContext(browser, server.url, { apiKey });
+  const page = await context.newPage();
+  const seen = watch(page);
+  await page.clock.install();
+  await visit(page, "/console/metrics?agent=measured&range=1h&granularity=1m");
+  const runs = () => throughput(page).getAttribute("aria-label");
+  await expect.poll(runs).toBe("Throughput: 1 run");
+  await until(page, `(window.firstCanvas = document.querySelector("canvas")) !== null`);
+  expect(await page.locator("canvas").count()).toBe(5);
+
+  // Read again by itself, as often as the interval asks for, and given to the chart that is there.
+  await perch.agents.invoke("measured", { message: "two" });
+  await page.clock.fastForward(16_000);
+  await expect.poll(runs).toBe("Throughput: 2 runs");
+  expect(await page.evaluate(isSameChart)).toBe(true);
+
+  // Where the pointer is, all lines of all charts are read.
+  const box = await page.getByRole("img", { name: /^Run time: / }).boundingBox();
+  await page.mouse.move((box?.x ?? 0) + (box?.width ?? 0) - 40, (box?.y ?? 0) + 60);
+  await expect.poll(() => page.locator("figcaption").first().textContent()).toMatch(/ at /);
+  await expect.poll(() => page.locator("figcaption").nth(1).textContent()).toMatch(/ at /);
+
+  await page.getByRole("link", { name: "Show all agents" }).click();
+  await page.getByRole("link", { name: "measured" }).waitFor();
+  expect(await page.locator("canvas").count()).toBe(0);
+  expect(seen.complaints).toEqual([]);
+  await context.close();
+});
