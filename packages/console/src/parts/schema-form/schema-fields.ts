@@ -49,11 +49,15 @@ const longText = 80;
 
 const schemaIn = (value: unknown): Schema => (isRecord(value) ? value : {});
 
-/** The fields of an object: those of its schema, and what the value has beside them, so that nothing of it is hidden. */
+/**
+ * The fields of an object: first what must be there, then what the value has, so that nothing of it is hidden, then what else its schema
+ * knows. The order in the schema itself says nothing: it is lost where definitions are stored.
+ */
 export function fieldsOf(schema: Schema, value: unknown): readonly SchemaField[] {
   const properties = schemaIn(schema.properties);
   const required: readonly unknown[] = Array.isArray(schema.required) ? schema.required : [];
-  const names = [...Object.keys(properties), ...Object.keys(isRecord(value) ? value : {})];
+  const first = required.filter((name) => typeof name === "string" && name in properties) as readonly string[];
+  const names = [...first, ...Object.keys(isRecord(value) ? value : {}), ...Object.keys(properties)];
   return [...new Set(names)].map((name) => ({
     name,
     schema: schemaIn(properties[name]),

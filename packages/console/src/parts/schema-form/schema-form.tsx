@@ -20,16 +20,23 @@ export interface ValueProps {
 const Problem = ({ text }: { readonly text: string | undefined }) =>
   text === undefined ? null : <p className="text-danger text-small">{text}</p>;
 
+const Description = ({ schema }: Pick<ValueProps, "schema">) =>
+  typeof schema.description === "string" && <OutsideText text={schema.description} className="text-muted text-small" />;
+
 const groupClass = "flex min-w-0 flex-col gap-3";
 const indentClass = `${groupClass} border-line border-l-2 pl-3`;
 
 function ListField(props: ValueProps & { readonly item: Schema }) {
-  const { name, item, value, onChange, path, problems, depth } = props;
+  const { name, item, schema, isRequired, value, onChange, path, problems, depth } = props;
   const items = Array.isArray(value) ? (value as readonly unknown[]) : [];
   const what = visibleText(name);
   return (
     <fieldset className={indentClass}>
-      <legend className="mb-1 font-medium text-table [overflow-wrap:anywhere]">{what}</legend>
+      <legend className="mb-1 font-medium text-table [overflow-wrap:anywhere]">
+        {what}
+        {!isRequired && " (optional)"}
+      </legend>
+      <Description schema={schema} />
       {items.map((each, index) => (
         <div key={index} className="flex items-start gap-2">
           <div className="min-w-0 flex-1">
@@ -89,9 +96,7 @@ export function SchemaValue(props: ValueProps) {
   return (
     <fieldset className={indentClass}>
       <legend className="mb-1 font-medium text-table [overflow-wrap:anywhere]">{visibleText(name)}</legend>
-      {typeof schema.description === "string" && (
-        <OutsideText text={schema.description} className="text-muted text-small" />
-      )}
+      <Description schema={schema} />
       {fields}
       <Problem text={problems.get(path)} />
     </fieldset>

@@ -29,6 +29,7 @@ function TextControl(props: ControlProps & Extract<FieldKind, { kind: "text" }>)
     <TextInput
       {...common}
       type={format ? inputTypes[format] : "text"}
+      className={format === "date" ? "max-w-48" : undefined}
       placeholder={format === "date-time" ? "2026-12-31T09:00:00Z" : undefined}
     />
   );

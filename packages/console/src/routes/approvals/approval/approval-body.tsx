@@ -113,7 +113,7 @@ export function ApprovalBody({ approval, isChanged, onLook, isOver }: ApprovalBo
         <ApproversNote approval={approval} />
         {contents === null && <NoContents canApprove={canApprove} />}
         {contents && (
-          <div className="grid gap-x-6 gap-y-4 @3xl:grid-cols-2">
+          <div className="grid gap-x-6 gap-y-4 @2xl:grid-cols-2">
             {isQuestion ? (
               <QuestionSection contents={contents} draft={draft} canAnswer={canDecide} onSubmit={approve} />
             ) : (

@@ -44,11 +44,14 @@ export const ArgumentsSection = ({ contents, draft, isEditing, onEdit, canEdit }
       </>
     )}
     {contents.original_arguments !== undefined && (
-      <ContentView
-        title="As the model wrote them"
-        what="the arguments as the model wrote them"
-        value={contents.original_arguments}
-      />
+      <details>
+        <summary className="cursor-pointer text-table">A person changed them: see what the model wrote</summary>
+        <ContentView
+          title="As the model wrote them"
+          what="the arguments as the model wrote them"
+          value={contents.original_arguments}
+        />
+      </details>
     )}
   </section>
 );

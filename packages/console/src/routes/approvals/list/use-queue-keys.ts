@@ -11,6 +11,8 @@ const focusRow = (id: string): void => {
   row?.scrollIntoView({ block: "nearest" });
 };
 
+const afterDialogMs = 50;
+
 /** Moves through the list: `j` and `k` open the next and the one before. */
 export function useQueueKeys(rows: readonly ApprovalListRow[], selected: string | undefined): Queue {
   const navigate = useNavigate();
@@ -23,7 +25,6 @@ export function useQueueKeys(rows: readonly ApprovalListRow[], selected: string 
       replace: selected !== undefined,
       resetScroll: false,
     });
-    focusRow(id);
   };
   const close = () => void navigate({ to: "/approvals", search: keep, resetScroll: false });
   const move = (by: 1 | -1) => {
@@ -39,11 +40,15 @@ export function useQueueKeys(rows: readonly ApprovalListRow[], selected: string 
     { key: "j", what: "Open the next approval", run: () => move(1) },
     { key: "k", what: "Open the approval before", run: () => move(-1) },
   ]);
-  // Whoever closes one goes on in the list.
+  // Whoever closes one goes on in the list. After a decision its dialog gives the focus back first.
   const before = useRef(selected);
   useEffect(() => {
-    if (before.current !== undefined && selected === undefined) focusRow(before.current);
+    const row = selected ?? before.current;
+    const hasMoved = selected !== before.current;
     before.current = selected;
+    if (!hasMoved || row === undefined) return;
+    const timer = setTimeout(() => focusRow(row), afterDialogMs);
+    return () => clearTimeout(timer);
   }, [selected]);
   return { open, close, openNext };
 }
