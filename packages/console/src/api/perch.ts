@@ -1,5 +1,6 @@
 import { type Logger, Perch } from "@perch/sdk";
 import { noteAnswer, noteNoAnswer } from "./connection.ts";
+import { askForCode, factorProblem, isCodeMissing, isCodeRefused } from "./second-factor.ts";
 
 let csrfToken: string | undefined;
 
@@ -19,7 +20,8 @@ export function renewCsrfTokenWith(renew: () => Promise<boolean>): void {
 const watchedFetch: typeof fetch = async (input, init) => {
   try {
     const response = await fetch(input, { ...init, credentials: "same-origin" });
-    noteAnswer(response.status);
+    // Whoever lacks a code is signed in all the same.
+    noteAnswer((await factorProblem(response)) === undefined ? response.status : 200);
     return response;
   } catch (error) {
     // A request that the page itself gave up says nothing about the connection.
@@ -40,11 +42,30 @@ const fetchWithToken: typeof fetch = async (input, init) => {
   return watchedFetch(input, { ...init, headers });
 };
 
+const codeHeader = "x-mfa-code";
+
+/** A change that needs a second factor is sent again with the code that somebody enters. Pages that ask by themselves send it at once. */
+const fetchWithCode: typeof fetch = async (input, init) => {
+  let response = await fetchWithToken(input, init);
+  const headers = new Headers(init?.headers);
+  if (headers.has(codeHeader)) return response;
+  for (;;) {
+    const problem = await factorProblem(response);
+    const isFirst = !headers.has(codeHeader);
+    if (problem === undefined || !(isFirst ? isCodeMissing(problem) : isCodeRefused(problem))) return response;
+    const code = await askForCode(isFirst ? undefined : problem, init?.signal ?? null);
+    if (code === undefined) return response;
+    headers.set(codeHeader, code);
+    headers.set("x-csrf-token", csrfToken ?? "");
+    response = await fetchWithToken(input, { ...init, headers });
+  }
+};
+
 /** A client that says what its connections do, for a page that shows it. */
 export const createPerch = (logger?: Logger): Perch =>
   new Perch({
     baseUrl: location.origin,
-    fetch: fetchWithToken,
+    fetch: fetchWithCode,
     csrfToken: () => csrfToken,
     maxRetries: 2,
     ...(logger && { logger }),

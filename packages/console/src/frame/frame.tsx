@@ -3,6 +3,7 @@ import { Suspense, useCallback, useEffect, useState } from "react";
 import { lazyPage, preloadPages } from "../parts/lazy-page.tsx";
 import { Working } from "../parts/working.tsx";
 import { useMe } from "../session/session.ts";
+import { CodeRequests } from "./code-requests.tsx";
 import { ConnectionLine } from "./connection-line.tsx";
 import { Rail } from "./rail.tsx";
 import { SessionLine } from "./session-line.tsx";
@@ -72,6 +73,7 @@ export function Frame() {
           </main>
         </div>
       </div>
+      <CodeRequests />
       {wasOpened && (
         <Suspense fallback={null}>
           <CommandPalette isOpen={opened === "palette"} onClose={close} onHelp={onHelp} />
