@@ -162,14 +162,18 @@ export async function tellDecide({ perch, server, shop }: Told): Promise<Pages> 
   const mailing = await askFor(perch, "mailing", "Tell our customers about the first flush.", "anna");
   const question = await askFor(perch, "gifts", "A present for Ada, please.", "customer-1040");
   const call = await askFor(perch, "refunds", broken, "customer-1041");
+  const seen = (id: string) => ({ path: `/approvals/${id}`, apiKey: approver.apiKey });
   return {
     approvals: "/approvals",
-    "approvals-decided": "/approvals?status=approved",
-    "approval-call": `/approvals/${call}`,
-    "approval-question": `/approvals/${question}`,
-    "approval-two-approvers": `/approvals/${mailing}`,
-    "approval-approved": `/approvals/${approved}`,
-    "approval-rejected": `/approvals/${rejected}`,
-    "approval-answered": `/approvals/${answered}`,
+    "approvals-decided": "/approvals?status=any",
+    "approvals-none": "/approvals?status=expired",
+    "approval-without-permission": `/approvals/${call}`,
+    "approval-call": seen(call),
+    "approval-question": seen(question),
+    "approval-two-approvers": seen(mailing),
+    "approval-approved": seen(approved),
+    "approval-rejected": seen(rejected),
+    "approval-answered": seen(answered),
+    "run-waiting": `/runs/refunds/${(await perch.approvals.get(call)).request_id}`,
   };
 }
