@@ -1,3 +1,119 @@
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { Link, Outlet, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { useState } from "react";
+import { agentNamesQuery } from "../../api/agents-queries.ts";
+import { connectionListQuery } from "../../api/connections-queries.ts";
+import { PagedList } from "../../lists/paged-list.tsx";
+import { Button } from "../../parts/button.tsx";
+import { EmptyState } from "../../parts/empty-state.tsx";
+import { OutsideText } from "../../parts/outside-text.tsx";
 import { Page } from "../../parts/page.tsx";
+import { SplitView } from "../../parts/split-view.tsx";
+import { visibleText } from "../../parts/visible-text.ts";
+import { useCan, useMe } from "../../session/session.ts";
+import { ConnectionFilters, type ConnectionsSearch, noFilters, toStatus } from "./connections/connection-filters.tsx";
+import { ConnectionTable } from "./connections/connection-table.tsx";
+import { NoConnections } from "./connections/no-connections.tsx";
+import { CreateLinkDialog } from "./create-link-dialog.tsx";
 
-export const Connections = () => <Page title="Connections">wip</Page>;
+/** Connections belong to an agent, so one is chosen first. */
+function ChooseAgent() {
+  const { data: names = [] } = useQuery(agentNamesQuery);
+  return (
+    <EmptyState title="Choose an agent">
+      <p>
+        Accounts that users connected belong to one agent: a mailbox, a calendar, a repository that it uses in their
+        name. Choose an agent above to see its connections
+        {names.length > 0 && ", or here"}.
+      </p>
+      <ul className="flex flex-wrap gap-x-4 gap-y-1">
+        {names.slice(0, 12).map((name) => (
+          <li key={name}>
+            <Link
+              to="/connections"
+              search={((before: object) => ({ ...before, agent: name })) as never}
+              className="text-accent hover:underline"
+            >
+              <OutsideText text={name} />
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </EmptyState>
+  );
+}
+
+interface ListProps {
+  readonly agent: string;
+  readonly search: ConnectionsSearch & { readonly env?: string | undefined };
+  readonly onClear: () => void;
+}
+
+function ConnectionList({ agent, search, onClear }: ListProps) {
+  const { user, tool, status, env } = search;
+  const query = useInfiniteQuery(
+    connectionListQuery(agent, { user_id: user, tool, status: toStatus(status), environment: env }),
+  );
+  const isFiltered = [user, tool, status, env].some((value) => value !== undefined);
+  return (
+    <>
+      {env !== undefined && (
+        <p className="border-line border-b px-4 py-2 text-muted text-table">
+          Only those that runs in <OutsideText text={env} /> use now, or would after a consent.
+        </p>
+      )}
+      <PagedList
+        query={query}
+        what="connections"
+        empty={<NoConnections agent={agent} isFiltered={isFiltered} onClear={onClear} />}
+      >
+        {(connections) => <ConnectionTable agent={agent} connections={connections} />}
+      </PagedList>
+    </>
+  );
+}
+
+/** The accounts that users have connected with an agent, and one of them beside the list. */
+export function Connections() {
+  const navigate = useNavigate();
+  const search = useSearch({ from: "/signed-in/connections" });
+  const { agent: openAgent, connection } = useParams({ strict: false });
+  const onlyAgent = useMe().key.agent_id;
+  const agent = openAgent ?? search.agent ?? onlyAgent ?? undefined;
+  const mayWrite = useCan("write");
+  const [isCreating, setIsCreating] = useState(false);
+  const change = (filters: Partial<ConnectionsSearch> & { readonly env?: string | undefined }) =>
+    void navigate({
+      // Another agent has other connections: what is open beside the list is none of them.
+      to: "agent" in filters ? "/connections" : ".",
+      search: ((before: object) => ({ ...before, ...filters })) as never,
+    });
+  const list = (
+    <Page
+      title="Connections"
+      tabTitle={agent === undefined ? "Connections" : `Connections of ${visibleText(agent)}`}
+      actions={
+        mayWrite &&
+        agent !== undefined && (
+          <Button kind="primary" onClick={() => setIsCreating(true)}>
+            Create link
+          </Button>
+        )
+      }
+      below={<ConnectionFilters search={search} agent={agent} isFixed={onlyAgent !== null} onChange={change} />}
+    >
+      {agent === undefined ? (
+        <ChooseAgent />
+      ) : (
+        <ConnectionList
+          key={agent}
+          agent={agent}
+          search={search}
+          onClear={() => change({ ...noFilters, env: undefined })}
+        />
+      )}
+      {agent !== undefined && <CreateLinkDialog open={isCreating} onClose={() => setIsCreating(false)} agent={agent} />}
+    </Page>
+  );
+  return <SplitView list={list} detail={connection === undefined ? undefined : <Outlet />} />;
+}

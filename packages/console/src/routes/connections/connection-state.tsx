@@ -1,0 +1,9 @@
+import type { Connection } from "@perch/sdk";
+import { StatusMark } from "../../parts/status-mark.tsx";
+
+const marks = { pending: "pending", active: "active", needs_reauth: "waiting", revoked: "cancelled" } as const;
+
+/** By shape and hue: one that needs a new consent waits for its user. */
+export const ConnectionState = ({ status }: Pick<Connection, "status">) => (
+  <StatusMark status={marks[status]} word={status.replace("_", " ")} />
+);

@@ -1,0 +1,163 @@
+import type { ConnectionWithLink } from "@perch/sdk";
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { useSearch } from "@tanstack/react-router";
+import { type FormEvent, useId, useState } from "react";
+import { agentQuery } from "../../api/agents-queries.ts";
+import { connectionsChanged } from "../../api/connections-queries.ts";
+import { perch } from "../../api/perch.ts";
+import { problemsByField } from "../../api/problems-by-field.ts";
+import { exactTime } from "../../parts/ago.tsx";
+import { Button } from "../../parts/button.tsx";
+import { Dialog } from "../../parts/dialog.tsx";
+import { DialogActions } from "../../parts/dialog-actions.tsx";
+import { ErrorNote } from "../../parts/error-note.tsx";
+import { Field, Select, TextInput } from "../../parts/field.tsx";
+import { visibleText } from "../../parts/visible-text.ts";
+import { ShownValue } from "../../session/shown-value.tsx";
+import { userTools } from "./user-tools.ts";
+
+interface CreateLinkDialogProps {
+  readonly open: boolean;
+  readonly onClose: () => void;
+  readonly agent: string;
+  /** Of a connection that needs another consent. */
+  readonly user?: string;
+  readonly tool?: string;
+}
+
+interface FormProps extends Omit<CreateLinkDialogProps, "open"> {
+  readonly onCreated: (connection: ConnectionWithLink) => void;
+}
+
+function CreateLinkForm({ agent, user: givenUser = "", tool: givenTool, onCreated, onClose }: FormProps) {
+  const { env } = useSearch({ strict: false });
+  const { data } = useQuery(agentQuery(agent));
+  const tools = userTools(data?.tools ?? []);
+  const [user, setUser] = useState(givenUser);
+  const [typedTool, setTool] = useState(givenTool);
+  const [environment, setEnvironment] = useState(env ?? "production");
+  const [returnUrl, setReturnUrl] = useState("");
+  const tool = typedTool ?? tools[0]?.name ?? "";
+  const returnUrls = tools.find(({ name }) => name === tool)?.returnUrls ?? [];
+  const listId = useId();
+  const create = useMutation({
+    // The link goes to the dialog alone: what a mutation returns is kept for minutes.
+    gcTime: 0,
+    mutationFn: async () => {
+      const body = { user_id: user, tool, environment, return_url: returnUrl || undefined };
+      onCreated(await perch.connections.create(agent, body));
+    },
+    onSuccess: connectionsChanged,
+  });
+  const problems = problemsByField(create.error);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    create.mutate();
+  };
+  return (
+    <form onSubmit={submit} className="flex flex-col gap-2">
+      <Field
+        label="User"
+        hint="Your application's id for the user, as in context.user_id of a message."
+        problem={problems.get("user_id")}
+      >
+        {(ids) => (
+          <TextInput {...ids} required maxLength={256} value={user} onChange={({ target }) => setUser(target.value)} />
+        )}
+      </Field>
+      <Field label="Tool" hint="One that is called with an account of the user." problem={problems.get("tool")}>
+        {(ids) => (
+          <>
+            <TextInput
+              {...ids}
+              required
+              maxLength={64}
+              list={listId}
+              value={tool}
+              onChange={({ target }) => setTool(target.value)}
+            />
+            <datalist id={listId}>
+              {tools.map(({ name }) => (
+                <option key={name} value={name} />
+              ))}
+            </datalist>
+          </>
+        )}
+      </Field>
+      <Field
+        label="Environment"
+        hint="Its live version says what the tool is; the draft does where nothing is deployed."
+        problem={problems.get("environment")}
+      >
+        {(ids) => (
+          <TextInput
+            {...ids}
+            required
+            maxLength={63}
+            value={environment}
+            onChange={({ target }) => setEnvironment(target.value)}
+          />
+        )}
+      </Field>
+      {returnUrls.length > 1 && (
+        <Field label="The user returns to" problem={problems.get("return_url")}>
+          {(ids) => (
+            <Select
+              {...ids}
+              value={returnUrl}
+              onChange={({ target }) => setReturnUrl(target.value)}
+              className="max-w-full"
+            >
+              {returnUrls.map((url, index) => (
+                <option key={url} value={index === 0 ? "" : url}>
+                  {visibleText(url)}
+                </option>
+              ))}
+            </Select>
+          )}
+        </Field>
+      )}
+      {create.error && <ErrorNote error={create.error} />}
+      <DialogActions>
+        <Button kind="quiet" onClick={onClose}>
+          Cancel
+        </Button>
+        <Button kind="primary" type="submit" working={create.isPending}>
+          Create link
+        </Button>
+      </DialogActions>
+    </form>
+  );
+}
+
+/** A link to hand to one user. Only that user's application can end what it begins. */
+export function CreateLinkDialog({ open, onClose, ...rest }: CreateLinkDialogProps) {
+  const [created, setCreated] = useState<ConnectionWithLink>();
+  const close = () => {
+    setCreated(undefined);
+    onClose();
+  };
+  return (
+    <Dialog
+      open={open}
+      onClose={close}
+      isFirm={created !== undefined}
+      title="Create link"
+      description="With it, one user consents that the agent uses an account of theirs with one tool. Earlier links of the same user and tool no longer work."
+    >
+      {created ? (
+        <ShownValue what="the link" value={created.link} onClose={close}>
+          <p className="text-muted text-table">
+            Hand it to the user: it works once, until {exactTime(new Date(created.link_expires_at))}. The user consents
+            and returns to your application, which confirms who came back; runs use the account only after that.{" "}
+            <a href="/docs#tag/connections" target="_blank" rel="noreferrer" className="text-accent underline">
+              How an application confirms
+            </a>
+          </p>
+        </ShownValue>
+      ) : (
+        <CreateLinkForm {...rest} onCreated={setCreated} onClose={close} />
+      )}
+    </Dialog>
+  );
+}
