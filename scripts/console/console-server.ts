@@ -45,7 +45,15 @@ export async function startConsoleServer(
     const logFile = join(folder, "server.log");
     const log = createWriteStream(logFile);
     undo.push(() => log.close());
-    const own = { ...settings, PERCH_WORKER_PORT: String(await freePort()), PERCH_LOG_LEVEL: "debug" };
+    const port = await freePort();
+    const own = {
+      PERCH_PORT: String(port),
+      // Links of connections lead here.
+      PERCH_PUBLIC_URL: `http://127.0.0.1:${port}`,
+      ...settings,
+      PERCH_WORKER_PORT: String(await freePort()),
+      PERCH_LOG_LEVEL: "debug",
+    };
     const server = await startServer(database, own, "all", (text) => void log.write(text));
     undo.push(() => server.stop());
     const { appUrl, ownerUrl, adminUrl } = database;
