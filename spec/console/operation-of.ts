@@ -1,4 +1,4 @@
-import { type OperationKey, operationKeys, routeOf } from "../../packages/contract/src/index.ts";
+import { type OperationKey, operationKeys, operations, routeOf } from "../../packages/contract/src/index.ts";
 
 /** A path without a parameter comes before one that has it: /v1/invocations is not an agent. */
 const operationPatterns = operationKeys
@@ -10,3 +10,9 @@ const operationPatterns = operationKeys
 /** The operation of a request, if it is one. */
 export const operationOf = (method: string, path: string): OperationKey | undefined =>
   operationPatterns.find((each) => each.method === method && each.pattern.test(path))?.key;
+
+/** Whether a request asks for a change. A search is a POST that changes nothing. */
+export function isChange(method: string, path: string): boolean {
+  const key = operationOf(method, path);
+  return method !== "GET" && !(key && "readOnly" in operations[key]);
+}

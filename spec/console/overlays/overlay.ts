@@ -1,5 +1,12 @@
 import type { Locator, Page } from "playwright-core";
 import { narrow, wide } from "../../../scripts/console/browser.ts";
+import type { Story } from "../../../scripts/console/story.ts";
+
+/** The address of a page of the story. */
+export function pathOf({ pages }: Story, name: string): string {
+  const page = pages[name] ?? "";
+  return typeof page === "string" ? page : page.path;
+}
 
 /** Something that opens over a page, or in it. Opening it changes nothing on the server. */
 export interface Overlay {

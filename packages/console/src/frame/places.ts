@@ -20,6 +20,8 @@ export interface Place {
     | "/installation";
   readonly name: string;
   readonly icon: IconName;
+  /** Another page that is part of it, under an address of its own. */
+  readonly also?: string;
   /** After `g`, this key goes there. */
   readonly key: string;
   /** Who does not hold it is not shown the way. */
@@ -36,7 +38,7 @@ export const places: readonly Place[] = [
   { to: "/metrics", name: "Metrics", icon: "chart", key: "m" },
   { to: "/memory", name: "Memory", icon: "memory", key: "y" },
   { to: "/connections", name: "Connections", icon: "plug", key: "c" },
-  { to: "/webhooks", name: "Webhooks", icon: "hook", key: "w" },
+  { to: "/webhooks", name: "Webhooks", icon: "hook", key: "w", also: "/events" },
 ];
 
 /** Those about who may do what, and about the organisation itself. */

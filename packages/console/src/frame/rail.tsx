@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
+import { Link, useLocation } from "@tanstack/react-router";
 import { openApprovalsQuery } from "../api/approvals-queries.ts";
 import { classNames } from "../parts/class-names.ts";
 import { formatCount } from "../parts/duration.ts";
@@ -16,25 +16,36 @@ interface RailLinkProps {
   readonly count?: string | undefined;
 }
 
-const RailLink = ({ place: { to, name, icon }, isFolded, onGo, count }: RailLinkProps) => (
-  <Link
-    to={to}
-    {...(count !== undefined && { "aria-label": `${name}, ${count} open` })}
-    {...(onGo && { onClick: onGo })}
-    title={isFolded ? [name, count].filter(Boolean).join(", ") : undefined}
-    className="relative flex h-8 items-center gap-2 rounded px-2 text-muted text-table hover:bg-line hover:text-text"
-    activeProps={{ className: "bg-accent-soft !text-text font-medium", "aria-current": "page" }}
-  >
-    <Icon name={icon} />
-    <span className={isFolded ? "sr-only" : undefined}>{name}</span>
-    {count !== undefined &&
-      (isFolded ? (
-        <span className="absolute top-1 right-1 size-2 rounded-full bg-warning" />
-      ) : (
-        <span className="ml-auto rounded-full bg-warning-soft px-1.5 font-medium text-small text-warning">{count}</span>
-      ))}
-  </Link>
-);
+const activeClass = "bg-accent-soft !text-text font-medium";
+
+const RailLink = ({ place: { to, name, icon, also }, isFolded, onGo, count }: RailLinkProps) => {
+  const isAlso = useLocation({ select: ({ pathname }) => also !== undefined && pathname.startsWith(also) });
+  return (
+    <Link
+      to={to}
+      {...(count !== undefined && { "aria-label": `${name}, ${count} open` })}
+      {...(onGo && { onClick: onGo })}
+      title={isFolded ? [name, count].filter(Boolean).join(", ") : undefined}
+      className={classNames(
+        "relative flex h-8 items-center gap-2 rounded px-2 text-muted text-table hover:bg-line hover:text-text",
+        isAlso && activeClass,
+      )}
+      {...(isAlso && { "aria-current": "page" as const })}
+      activeProps={{ className: activeClass, "aria-current": "page" }}
+    >
+      <Icon name={icon} />
+      <span className={isFolded ? "sr-only" : undefined}>{name}</span>
+      {count !== undefined &&
+        (isFolded ? (
+          <span className="absolute top-1 right-1 size-2 rounded-full bg-warning" />
+        ) : (
+          <span className="ml-auto rounded-full bg-warning-soft px-1.5 font-medium text-small text-warning">
+            {count}
+          </span>
+        ))}
+    </Link>
+  );
+};
 
 /** How many approvals are open; undefined for none. */
 function useOpenApprovals(): string | undefined {

@@ -9,8 +9,8 @@ import { visibleText } from "../../../parts/visible-text.ts";
 import { WebhookState } from "../webhook-state.tsx";
 
 const columns = [
-  { title: "Address" },
-  { title: "Status", className: "w-48" },
+  { title: "Address", className: "w-2/5 @max-2xl:w-auto" },
+  { title: "Status", className: "w-56 @max-2xl:w-36" },
   { title: "Events", className: roomyOnly },
   { title: "Agent", className: `w-40 ${roomyOnly}` },
   { title: "Created", className: `w-24 text-right ${roomyOnly}` },
@@ -46,7 +46,7 @@ const Row = ({ webhook }: { readonly webhook: Webhook }) => {
         </span>
       </RowName>
       <Cell className="align-top leading-6">
-        <span className="flex flex-wrap items-baseline gap-x-2">
+        <span className="flex flex-col items-start">
           <WebhookState webhook={webhook} />
           <Trouble webhook={webhook} />
         </span>

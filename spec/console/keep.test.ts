@@ -1,0 +1,135 @@
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { startWebhookReceiver, type WebhookReceiver } from "../../packages/server/test/support/webhook-receiver.ts";
+import { launchBrowser, openContext, readStored, visit } from "../../scripts/console/browser.ts";
+import { createOrganisation } from "../../scripts/console/story.ts";
+
+const server = inject("consoleServer");
+
+type Organisation = Awaited<ReturnType<typeof createOrganisation>>;
+
+let browser: Browser;
+let context: BrowserContext;
+let page: Page;
+let organisation: Organisation;
+let receiver: WebhookReceiver;
+
+beforeAll(async () => {
+  browser = await launchBrowser();
+  receiver = await startWebhookReceiver();
+  organisation = await createOrganisation(server, "What is kept");
+  await organisation.perch.agents.create({ name: "keeper", model: "perch/echo" });
+  context = await openContext(browser, server.url, { apiKey: organisation.apiKey });
+  page = await context.newPage();
+});
+afterAll(async () => {
+  await browser?.close();
+  await receiver?.close();
+});
+
+const dialogButton = (name: string) => page.getByRole("dialog").getByRole("button", { name });
+
+test("clearing the memory of one user says so before, deletes theirs, and leaves that of the others", async () => {
+  const { memory } = organisation.perch;
+  for (const user_id of ["anna", "bert"])
+    for (const content of ["Prefers jasmine tea.", "Lives in Ghent."]) await memory.add("keeper", { content, user_id });
+  await memory.add("keeper", { content: "The shop is closed in July." });
+
+  await visit(page, "/console/memory?agent=keeper&user=anna");
+  await page.getByRole("button", { name: "Clear memory" }).click();
+  await page
+    .getByText(
+      "All memories and session messages of user anna of agent keeper will be deleted. Memories of other users stay.",
+    )
+    .waitFor();
+  await dialogButton("Clear memory").click();
+  await page.getByText("2 memories and 0 session messages deleted.").waitFor();
+
+  const { data } = await memory.list("keeper").page();
+  expect(data.map(({ user_id }) => user_id).toSorted()).toEqual(["bert", "bert", null]);
+});
+
+test("all memory of an agent is cleared only after its name was typed", async () => {
+  await visit(page, "/console/memory?agent=keeper");
+  await page.getByRole("button", { name: "Clear memory" }).click();
+  expect(await dialogButton("Clear memory").isDisabled()).toBe(true);
+  await page.getByLabel("Type keeper to confirm").fill("keeper");
+  expect(await dialogButton("Clear memory").isDisabled()).toBe(false);
+  await page.keyboard.press("Escape");
+});
+
+/** Everything of the page that can be read: its address, markup, storage, and all that its components hold. */
+const readPage = async (): Promise<string> =>
+  `${page.url()} ${await page.content()} ${await readStored(page)} ${await page.evaluate<string>(`(() => {
+    const seen = new Set();
+    const texts = [];
+    const follow = (value, depth) => {
+      if (typeof value === "string") texts.push(value);
+      if (typeof value !== "object" || value === null || depth > 40 || seen.has(value) || value instanceof Node) return;
+      seen.add(value);
+      if (value instanceof Map || value instanceof Set) for (const each of value) follow(each, depth + 1);
+      for (const key of Object.keys(value)) follow(value[key], depth + 1);
+    };
+    const root = document.getElementById("root");
+    for (const key of Object.keys(root)) follow(root[key], 0);
+    return texts.join(" ");
+  })()`)}`;
+
+test("a signing secret is on the page once, and nowhere in it after its dialog is closed", async () => {
+  await visit(page, "/console/webhooks");
+  await page.getByRole("button", { name: "Create webhook" }).click();
+  await page.getByLabel("Address").fill(receiver.url);
+  await dialogButton("Create webhook").click();
+  const secret = (await page.getByText(/^whsec_/).textContent()) ?? "";
+  // What looks for it below does find it while it is there.
+  expect(await readPage()).toContain(secret);
+  expect(page.url()).not.toContain(secret);
+  await page.getByRole("button", { name: "I have copied the signing secret" }).click();
+  await page.getByRole("heading", { name: receiver.url }).waitFor();
+  await page.getByText("No deliveries yet").waitFor();
+  expect(await readPage()).not.toContain(secret);
+});
+
+test("a rotated secret too, of which the page that made it stays", async () => {
+  await page.getByRole("button", { name: "More actions" }).click();
+  await page.getByRole("menuitem", { name: "Rotate signing secret" }).click();
+  await dialogButton("Rotate secret").click();
+  const secret = (await page.getByText(/^whsec_/).textContent()) ?? "";
+  await page.getByText(/signed with both secrets until/).waitFor();
+  await page.keyboard.press("Escape");
+  await page.getByText("Old secret ends").waitFor();
+  await page.getByRole("dialog").waitFor({ state: "hidden" });
+  expect(await readPage()).not.toContain(secret);
+  await page.reload();
+  await page.getByRole("heading", { name: receiver.url }).waitFor();
+  expect(await readPage()).not.toContain(secret);
+});
+
+test("redelivering an event leads to the new delivery, and the receiver gets the same event once more", async () => {
+  await page.getByRole("button", { name: "Send test event" }).click();
+  await page.getByText("Attempt 1").waitFor();
+  const before = page.url();
+  await page.getByRole("button", { name: "Redeliver event" }).click();
+  await dialogButton("Redeliver event").click();
+  await page.getByText("Repeats").waitFor();
+  await page.getByText("Attempt 1").waitFor();
+  expect(page.url()).not.toBe(before);
+  const ids = receiver.received.map(({ event }) => event.id);
+  expect(ids.length).toBe(2);
+  expect(new Set(ids).size).toBe(1);
+});
+
+test("a change that somebody else has made meanwhile is not overwritten unawares", async () => {
+  const [webhook] = (await organisation.perch.webhooks.list().page()).data;
+  await visit(page, `/console/webhooks/${webhook?.id}`);
+  await page.getByRole("button", { name: "Edit webhook" }).click();
+  await page.getByLabel("deployment.failed").check();
+  await organisation.perch.webhooks.update(webhook?.id ?? "", { events: ["agent.failed"] });
+  await dialogButton("Save webhook").click();
+  await page.getByText(/has changed since you opened this form/).waitFor();
+  expect((await organisation.perch.webhooks.get(webhook?.id ?? "")).events).toEqual(["agent.failed"]);
+  await dialogButton("Save webhook").click();
+  await page.getByRole("dialog").waitFor({ state: "hidden" });
+  const { events } = await organisation.perch.webhooks.get(webhook?.id ?? "");
+  expect(events.toSorted()).toEqual(["agent.completed", "agent.failed", "deployment.failed"]);
+});
