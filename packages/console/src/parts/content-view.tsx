@@ -8,7 +8,9 @@ const boxClass = "overflow-auto rounded border border-line bg-sunken px-3 py-2";
 
 const FieldText = ({ field }: { readonly field: ContentField }) => (
   <div className="flex flex-col gap-0.5">
-    {field.name !== undefined && <span className="text-muted text-small">{field.name.replaceAll("_", " ")}</span>}
+    {field.name !== undefined && (
+      <OutsideText text={field.name.replaceAll("_", " ")} className="text-muted text-small" />
+    )}
     <OutsideText block text={field.text} className={field.isJson ? "font-mono text-small" : "text-table"} />
   </div>
 );

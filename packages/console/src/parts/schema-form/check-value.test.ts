@@ -73,6 +73,7 @@ test.each([
 
 test("what it does not know, it leaves to the server", () => {
   expect(checkValue({ type: "string", format: "ipv4", contentEncoding: "base64" }, "x")).toEqual([]);
+  expect(checkValue({ type: "string", format: "constructor" }, "x")).toEqual([]);
   expect(checkValue({ anyOf: [{ type: "string" }] }, 1)).toEqual([]);
 });
 

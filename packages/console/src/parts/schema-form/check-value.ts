@@ -26,17 +26,16 @@ const hasType = (type: string, value: unknown): boolean => {
   return typeof value === type;
 };
 
-const times: Readonly<Record<string, readonly [pattern: RegExp, expected: string]>> = {
-  date: [/^\d{4}-\d\d-\d\d$/, "a date"],
-  "date-time": [/^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/, "a time with its zone"],
-  email: [/^[^\s@]+@[^\s@]+$/, "an email address"],
-};
+const formats: readonly (readonly [format: string, pattern: RegExp, expected: string])[] = [
+  ["date", /^\d{4}-\d\d-\d\d$/, "a date"],
+  ["date-time", /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/, "a time with its zone"],
+  ["email", /^[^\s@]+@[^\s@]+$/, "an email address"],
+];
 
 function formatProblem(format: unknown, text: string): string | undefined {
   if (format === "uri") return URL.canParse(text) ? undefined : "Expected an address with its scheme";
-  const [pattern, expected] = (typeof format === "string" && times[format]) || [];
-  if (!pattern || pattern.test(text)) return undefined;
-  return `Expected ${expected}`;
+  const known = formats.find(([name]) => name === format);
+  return !known || known[1].test(text) ? undefined : `Expected ${known[2]}`;
 }
 
 /** A repeated group can take for ever on a text that almost matches. Such patterns are left to the server. */

@@ -96,7 +96,8 @@ export function kindOf(schema: Schema, value: unknown, depth = 0): FieldKind {
   if (branching.some((keyword) => keyword in schema)) return { kind: "json" };
   if (choices)
     return isGiven && !choices.some((choice) => isSame(choice, value)) ? { kind: "json" } : { kind: "choice", choices };
-  if (type === undefined || !fits[type] || (isGiven && !fits[type](value))) return { kind: "json" };
+  const fitsType = type !== undefined && Object.hasOwn(fits, type) ? fits[type] : undefined;
+  if (!fitsType || (isGiven && !fitsType(value))) return { kind: "json" };
   if (type === "string") return textKind(schema, value);
   if (type === "boolean") return { kind: "boolean" };
   if (type === "number" || type === "integer") return { kind: "number" };

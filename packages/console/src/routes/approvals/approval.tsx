@@ -64,19 +64,11 @@ const NoApproval = ({ id }: { readonly id: string }) => (
 );
 
 /** What was looked at is what is approved: a change meanwhile is shown when somebody asks for it. */
-function Shown({ approval, now }: { readonly approval: Approval; readonly now: Date }) {
+function Shown({ approval }: { readonly approval: Approval }) {
   const [seen, setSeen] = useState(approval);
   const isChanged = approval.status === "open" && seen.digest !== approval.digest;
   const shown = isChanged ? { ...approval, contents: seen.contents, digest: seen.digest } : approval;
-  return (
-    <ApprovalBody
-      key={shown.digest}
-      approval={shown}
-      isChanged={isChanged}
-      onLook={() => setSeen(approval)}
-      isOver={Date.parse(approval.expires_at) <= now.getTime()}
-    />
-  );
+  return <ApprovalBody key={shown.digest} approval={shown} isChanged={isChanged} onLook={() => setSeen(approval)} />;
 }
 
 /** One approval: what the agent wants, with what, and why; and the decision. */
@@ -99,7 +91,7 @@ export function ApprovalPage() {
     // biome-ignore lint/a11y/noStaticElementInteractions: Escape closes the approval from anywhere in it.
     <div ref={page} tabIndex={-1} className="flex h-full min-h-0 flex-col outline-none" onKeyDown={onKeyDown}>
       <Header approval={approval} now={now} onClose={close} />
-      {approval && <Shown key={id} approval={approval} now={now} />}
+      {approval && <Shown key={id} approval={approval} />}
       {!approval && !error && <Working what="the approval" />}
       {isMissing && <NoApproval id={id} />}
       {error && !isMissing && (

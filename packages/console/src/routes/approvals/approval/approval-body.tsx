@@ -22,7 +22,6 @@ interface ApprovalBodyProps {
   /** What was looked at has changed since. */
   readonly isChanged: boolean;
   readonly onLook: () => void;
-  readonly isOver: boolean;
 }
 
 const consequence = (verdict: Decision["verdict"], isEdited: boolean): string => {
@@ -34,14 +33,14 @@ const consequence = (verdict: Decision["verdict"], isEdited: boolean): string =>
 };
 
 /** What there is to know for a decision, and the ways to decide. */
-export function ApprovalBody({ approval, isChanged, onLook, isOver }: ApprovalBodyProps) {
+export function ApprovalBody({ approval, isChanged, onLook }: ApprovalBodyProps) {
   const { contents, kind } = approval;
   const box = useRef<HTMLDivElement>(null);
   const { openNext } = use(QueueContext);
   const decide = useDecide(approval);
   const refusal = useRefusal(approval);
   const canApprove = useCan("approve");
-  const canDecide = canApprove && approval.status === "open" && !isOver && refusal === undefined;
+  const canDecide = canApprove && approval.status === "open" && refusal === undefined;
   const [isEditing, setIsEditing] = useState(false);
   const [verdict, setVerdict] = useState<Decision["verdict"]>("approve");
   const [isAsking, setIsAsking] = useState(false);
@@ -124,9 +123,7 @@ export function ApprovalBody({ approval, isChanged, onLook, isOver }: ApprovalBo
         )}
         <ApprovalFacts approval={approval} />
       </div>
-      {!isOver && (
-        <DecideBar {...{ approval, isEdited, isChanged }} onApprove={approve} onReject={() => ask("reject")} />
-      )}
+      <DecideBar {...{ approval, isEdited, isChanged }} onApprove={approve} onReject={() => ask("reject")} />
       <DecideDialog
         key={verdict}
         {...{ approval, verdict, onDecide }}

@@ -56,6 +56,7 @@ export const ApprovalRow = ({ row: { approval, isGone }, isSelected, now }: Appr
         </span>
         <span className={classNames("text-muted text-small @max-3xl:col-start-2 @3xl:text-table", outside)}>
           {visibleText(approval.why)}
+          {approval.user_id !== null && <span className="@3xl:hidden"> For {visibleText(approval.user_id)}.</span>}
         </span>
         <span className={classNames("min-w-0 text-muted text-small @max-3xl:hidden", outside)}>
           {visibleText(approval.user_id ?? "–")}
