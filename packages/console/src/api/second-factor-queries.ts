@@ -1,0 +1,10 @@
+import type { MfaEnrolment } from "@perch/sdk";
+import { perch } from "./perch.ts";
+
+/** Not a query: what it answers is shown once, and stays nowhere else. */
+export const enrolSecondFactor = (token: string): Promise<MfaEnrolment> =>
+  perch.mfa.enrol(token === "" ? {} : { headers: { "X-MFA-Code": token } });
+
+export const confirmSecondFactor = (code: string) => perch.mfa.confirm({ code }, { maxRetries: 0 });
+
+export const removeSecondFactor = (code: string) => perch.mfa.remove({ code }, { maxRetries: 0 });
