@@ -53,9 +53,12 @@ async function shipVersions(told: Told): Promise<void> {
   await sendAll(told, users.slice(0, 12));
 }
 
-/** Hours ago at which each was created and at which it ended, in the order of their creation. The last canary is as young as it is. */
-const past: readonly (readonly [number, number | null])[] = [
-  [23, 17],
+/** Hours ago at which a deployment was created and at which it ended. */
+type Past = readonly (readonly [number, number | null])[];
+
+/** In the order of their creation. The last canary is as young as it is. */
+const past: Past = [
+  [22.8, 17],
   [17, 9.5],
   [10.5, null],
   [9.5, 8],
@@ -64,14 +67,24 @@ const past: readonly (readonly [number, number | null])[] = [
   [4, 2.2],
 ];
 
-/** Moves what was just done over the last day, and gives the versions the runs they would have had. */
-async function moveIntoPast({ server: { database }, organisationId }: Told): Promise<void> {
-  const organisation = parsePublicId("organisation", organisationId);
-  const [row] = await withClient(database.adminUrl, async (client) => {
-    const found = await client.query<{ id: string }>("select id from agents where organisation_id = $1 and name = $2", [
-      organisation,
-      agent,
-    ]);
+const pastOfSupport: Past = [
+  [23.9, 23.6],
+  [23.6, null],
+  [23.4, null],
+  [23.2, null],
+];
+
+const hoursAgo = (hours: number | null): string | null =>
+  hours === null ? null : new Date(Date.now() - hours * hourMs).toISOString();
+
+/** Returns the id of the agent whose deployments were moved. */
+async function moveDeployments({ server, organisationId }: Told, name: string, when: Past): Promise<string> {
+  return withClient(server.database.adminUrl, async (client) => {
+    const { rows } = await client.query<{ id: string }>(
+      "select id from agents where organisation_id = $1 and name = $2",
+      [parsePublicId("organisation", organisationId), name],
+    );
+    const id = rows[0]?.id ?? "";
     await client.query(
       `update deployments d set
          created_at = m.created, activated_at = case when activated_at is not null then m.created end, ended_at = m.ended,
@@ -79,20 +92,23 @@ async function moveIntoPast({ server: { database }, organisationId }: Told): Pro
        from (select id, row_number() over (order by creation_order) as number from deployments where agent_id = $1) o
        join unnest($2::timestamptz[], $3::timestamptz[]) with ordinality as m (created, ended, number) using (number)
        where d.id = o.id`,
-      [found.rows[0]?.id, ...[0, 1].map((side) => past.map((hours) => hoursAgo(hours[side as 0 | 1])))],
+      [id, when.map(([created]) => hoursAgo(created)), when.map(([, ended]) => hoursAgo(ended))],
     );
-    return found.rows;
+    return id;
   });
-  if (!organisation || !row) throw new Error("The agent of the story does not exist.");
-  const common = { organisationId: organisation, agentId: row.id, message: "How hot?", response: "70 °C." };
-  await insertPastTraffic(database.appUrl, [
+}
+
+/** Moves what was just done over the last day, and gives the versions the runs they would have had. */
+async function moveIntoPast(told: Told): Promise<void> {
+  await moveDeployments(told, "support", pastOfSupport);
+  const agentId = await moveDeployments(told, agent, past);
+  const organisationId = parsePublicId("organisation", told.organisationId) ?? "";
+  const common = { organisationId, agentId, message: "How hot?", response: "70 °C." };
+  await insertPastTraffic(told.server.database.appUrl, [
     { ...common, version: "v2", runs: 500, failsEvery: 31, durationMs: 900 },
     { ...common, version: "v5", runs: 400, failsEvery: 3, durationMs: 1300 },
   ]);
 }
-
-const hoursAgo = (hours: number | null): string | null =>
-  hours === null ? null : new Date(Date.now() - hours * hourMs).toISOString();
 
 export async function tellShip(told: Told): Promise<Pages> {
   await shipVersions(told);

@@ -9,24 +9,18 @@ interface GuardFieldsProps {
 }
 
 const fields = [
-  ["errorPoints", "max_error_rate_increase", "Error rate rises by more than, in percentage points", 0, 100],
-  ["p95Ratio", "max_p95_ratio", "95th percentile of run time is more than so many times the live version's", 1, 100],
-  [
-    "tokensRatio",
-    "max_mean_tokens_ratio",
-    "Mean tokens of a run are more than so many times the live version's",
-    1,
-    100,
-  ],
-  ["minRuns", "min_runs", "Runs that both need before they are compared", 1, 10_000],
-  ["windowMinutes", "window_seconds", "How long the canary is watched, in minutes", 0.2, 10_080],
+  ["errorPoints", "max_error_rate_increase", "Error rate rises by more than, in points", 0, 100],
+  ["p95Ratio", "max_p95_ratio", "95th percentile of run time, times live", 1, 100],
+  ["tokensRatio", "max_mean_tokens_ratio", "Mean tokens of a run, times live", 1, 100],
+  ["minRuns", "min_runs", "Runs that both need first", 1, 10_000],
+  ["windowMinutes", "window_seconds", "Minutes that the canary is watched", 0.2, 10_080],
 ] as const;
 
 /** The guards of a canary: what it must not do worse than the live version. */
 export const GuardFields = ({ values, onChange, problems }: GuardFieldsProps) => (
   <details className="rounded border border-line px-3 py-2">
     <summary className="cursor-pointer font-medium text-table">Roll back by itself if</summary>
-    <div className="flex flex-col gap-1 pt-2">
+    <div className="grid items-end gap-x-4 gap-y-1 pt-2 sm:grid-cols-2">
       {fields.map(([name, path, label, min, max]) => (
         <Field
           key={name}
@@ -49,7 +43,7 @@ export const GuardFields = ({ values, onChange, problems }: GuardFieldsProps) =>
           )}
         </Field>
       ))}
-      {problems.has("guards") && <p className="text-danger text-small">{problems.get("guards")}</p>}
+      {problems.has("guards") && <p className="text-danger text-small sm:col-span-2">{problems.get("guards")}</p>}
     </div>
   </details>
 );

@@ -5,6 +5,7 @@ import { canaryHistoryQuery, type VersionCurve } from "../../../api/canary-queri
 import { formatDuration } from "../../../parts/duration.ts";
 import { ErrorNote } from "../../../parts/error-note.tsx";
 import type { ChartMark } from "../../../parts/time-chart-options.ts";
+import { ValuesTable } from "../../../parts/values-table.tsx";
 import { Working } from "../../../parts/working.tsx";
 
 const TimeChart = lazy(async () => ({ default: (await import("../../../parts/time-chart.tsx")).TimeChart }));
@@ -40,6 +41,10 @@ export function CanaryCharts({ agent, canary, live }: CanaryChartsProps) {
   if (error && !data) return <ErrorNote error={error} onRetry={() => void refetch()} />;
   if (!data) return <Working what="the metrics" />;
   const common = { times: data.times, marks };
+  const columns = [
+    ...series.errorRate.map((one) => ({ title: `Error rate of ${one.label}`, values: one.values, format: percent })),
+    ...series.p95Ms.map((one) => ({ title: `Run time of ${one.label}`, values: one.values, format: formatDuration })),
+  ];
   return (
     <Suspense fallback={<Working what="the charts" />}>
       <div className="grid gap-x-6 gap-y-4 lg:grid-cols-2">
@@ -58,6 +63,7 @@ export function CanaryCharts({ agent, canary, live }: CanaryChartsProps) {
           format={formatDuration}
         />
       </div>
+      <ValuesTable times={data.times} columns={columns} />
     </Suspense>
   );
 }

@@ -28,7 +28,7 @@ const DeploymentRow = ({ agent, deployment }: { readonly agent: string; readonly
     <td className="border-line border-b px-2">
       <span className="text-muted">{deployment.environment}</span>
       {deployment.error !== null && (
-        <OutsideText text={deployment.error} className="block pb-1 text-danger text-small" />
+        <OutsideText text={deployment.error} className="line-clamp-2 pb-1 text-danger text-small" />
       )}
     </td>
     <td className="w-24 border-line border-b pl-2 text-right text-muted">
