@@ -16,6 +16,7 @@ import { embedderInstall } from "./commands/embedder.ts";
 import { env } from "./commands/env.ts";
 import { erasureCommands } from "./commands/erasures.ts";
 import { init } from "./commands/init.ts";
+import { installation } from "./commands/installation.ts";
 import { invoke } from "./commands/invoke.ts";
 import { keyCommands } from "./commands/keys.ts";
 import { listen } from "./commands/listen.ts";
@@ -68,7 +69,7 @@ export const commandGroups: readonly CommandGroup[] = [
       users: "Users of agents",
       erasures: "Erasures of users",
     },
-    commands: [...profileCommands, env, ...keyCommands, ...sessionCommands, audit, ...erasureCommands],
+    commands: [...profileCommands, env, ...keyCommands, ...sessionCommands, audit, ...erasureCommands, installation],
   },
   { title: "Anything else", commands: [api, completion(() => commands)] },
 ];

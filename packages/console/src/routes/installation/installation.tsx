@@ -46,7 +46,7 @@ const Contents = ({ data }: { readonly data: InstallationData }) => (
       <ReleaseTable releases={data.releases} />
     ) : (
       <p className="px-4 pb-6 text-muted text-table">
-        This node cannot ask the engine's admin port, which knows the releases. On a node that can,{" "}
+        The engine's admin port, which knows the releases, did not answer this node. Where it is reached,{" "}
         <code className="font-mono">perch-server releases</code> lists them.
       </p>
     )}

@@ -6,7 +6,7 @@ export function NotOperator() {
   const { organisation } = useMe();
   const command = `perch-server create-key --organisation ${organisation.id} --operate`;
   return (
-    <div className="flex max-w-2xl flex-col gap-3 text-table">
+    <div className="flex max-w-3xl flex-col gap-3 text-table">
       <p className="text-muted">
         You may not see the installation: that needs the permission <code className="font-mono">operate</code>, which is
         in no role. Only who runs this server gives it, with a command there:

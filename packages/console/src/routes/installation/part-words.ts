@@ -20,8 +20,6 @@ export const whenSilent: Readonly<Record<InstallationPart["name"], string>> = {
   valkey: "Limits are counted by each node for itself, and tokens are not streamed between nodes. Start Valkey again.",
 };
 
-export const whenDegraded = "Run `perch-server migrate` with this release.";
-
 /** The mark has a shape for each status, and the word is the API's. */
 export const marks: Readonly<Record<InstallationPart["status"], MarkedStatus>> = {
   ok: "active",

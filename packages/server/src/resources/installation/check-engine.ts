@@ -22,7 +22,7 @@ export interface CheckedEngine {
 }
 
 /** The nodes are asked first, for a second at most: only those that answer are asked for more. */
-const detailsLimitMs = 1000;
+const detailsLimitMs = 1300;
 
 const groups = {
   running: ["running"],

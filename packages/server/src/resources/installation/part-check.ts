@@ -15,6 +15,8 @@ interface PartToCheck<T> {
   readonly ask: () => Promise<T>;
   /** What is to be done although it answers; null if nothing is. */
   readonly judge?: (found: T) => string | null;
+  /** Where the question is more than one: how long the first answer took. */
+  readonly latencyMs?: (found: T) => number;
 }
 
 const limitMs = 2000;
@@ -23,7 +25,13 @@ const limitMs = 2000;
  * Asks a part, and waits for two seconds at most. A question without an answer is not asked again meanwhile: whoever looks at a silent
  * part must not add to its work, nor use up the connections to it.
  */
-export function createPartCheck<T>({ name, address, ask, judge }: PartToCheck<T>): () => Promise<Checked<T>> {
+export function createPartCheck<T>({
+  name,
+  address,
+  ask,
+  judge,
+  latencyMs,
+}: PartToCheck<T>): () => Promise<Checked<T>> {
   let asking: Promise<T> | undefined;
   return async () => {
     const startedMs = performance.now();
@@ -35,7 +43,8 @@ export function createPartCheck<T>({ name, address, ask, judge }: PartToCheck<T>
       const found = await withinLimit(limitMs, () => answer);
       const message = judge?.(found) ?? null;
       const status = message === null ? "ok" : "degraded";
-      return { part: { name, address, status, latency_ms: Math.round(performance.now() - startedMs), message }, found };
+      const tookMs = latencyMs?.(found) ?? performance.now() - startedMs;
+      return { part: { name, address, status, latency_ms: Math.round(tookMs), message }, found };
     } catch (error) {
       const message = reasonOfFailedCall(error);
       return { part: { name, address, status: "silent", latency_ms: null, message }, found: undefined };

@@ -11,7 +11,7 @@ import { createPartCheck, notConfigured } from "./part-check.ts";
 import { toReleases } from "./release-rules.ts";
 
 export interface InstallationDeps extends EngineAddresses {
-  readonly db: Pick<Database, "unscoped" | "pools">;
+  readonly db: Pick<Database, "unscoped" | "pools" | "ping">;
   readonly schema: Schema;
   readonly databaseAddress: string;
   readonly maxConnections: number;
@@ -21,6 +21,7 @@ export interface InstallationDeps extends EngineAddresses {
 }
 
 interface AskedDatabase extends DatabaseFacts {
+  readonly latencyMs: number;
   readonly pending: readonly string[];
   readonly tasksWaiting: number;
   readonly turns: readonly Turn[];
@@ -32,18 +33,26 @@ const freshMs = 2000;
 const judgeMigrations = ({ pending }: AskedDatabase): string | null =>
   pending.length === 0 ? null : `migrations are pending: ${pending.join(", ")}`;
 
+async function timePing(ping: () => Promise<unknown>): Promise<number> {
+  const startedMs = performance.now();
+  await ping();
+  return performance.now() - startedMs;
+}
+
 const createDatabaseCheck = ({ db, schema, databaseAddress }: InstallationDeps) =>
   createPartCheck({
     name: "database",
     address: databaseAddress,
     // One after the other, on one connection: they are few, and requests need the others.
     ask: async (): Promise<AskedDatabase> => ({
+      latencyMs: await timePing(db.ping),
       pending: await pendingMigrations(db.unscoped, schema),
       tasksWaiting: await countWaitingTasks(db.unscoped),
       turns: await listTurns(db.unscoped),
       ...(await findDatabaseFacts(db.unscoped)),
     }),
     judge: judgeMigrations,
+    latencyMs: ({ latencyMs }) => latencyMs,
   });
 
 const createValkeyCheck = (valkey: InstallationDeps["valkey"]) =>

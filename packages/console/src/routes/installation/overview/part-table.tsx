@@ -3,19 +3,23 @@ import { formatDuration } from "../../../parts/duration.ts";
 import { OutsideText } from "../../../parts/outside-text.tsx";
 import { StatusMark } from "../../../parts/status-mark.tsx";
 import { Cell, RowName, Table, wideOnly } from "../../../parts/table.tsx";
-import { marks, partNames, whenDegraded, whenSilent } from "../part-words.ts";
+import { marks, partNames, whenSilent } from "../part-words.ts";
 
 const columns = [
   { title: "Part", className: "md:w-44" },
   { title: "Status", className: "w-36" },
-  { title: "Address", className: `${wideOnly} w-72` },
+  { title: "Address", className: `${wideOnly} w-[21rem]` },
   { title: "Answered in", className: `${wideOnly} w-28 text-right` },
   { title: "What to know", className: wideOnly },
 ];
 
+const migrate = (
+  <>
+    Run <code className="font-mono">perch-server migrate</code> with this release.
+  </>
+);
+
 function Remark({ part: { name, status, message } }: { readonly part: InstallationPart }) {
-  const advice = status === "silent" ? whenSilent[name] : status === "degraded" ? whenDegraded : undefined;
-  if (message === null && advice === undefined) return null;
   return (
     <span className={status === "not_configured" ? "text-muted" : undefined}>
       {message !== null && (
@@ -23,7 +27,8 @@ function Remark({ part: { name, status, message } }: { readonly part: Installati
           <OutsideText text={message.charAt(0).toUpperCase() + message.slice(1)} />.{" "}
         </>
       )}
-      {advice}
+      {status === "silent" && whenSilent[name]}
+      {status === "degraded" && migrate}
     </span>
   );
 }

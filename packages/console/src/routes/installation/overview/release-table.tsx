@@ -1,18 +1,19 @@
 import type { InstalledRelease } from "@perch/sdk";
 import { Ago } from "../../../parts/ago.tsx";
+import { CopyButton } from "../../../parts/copy-button.tsx";
 import { formatCount } from "../../../parts/duration.ts";
-import { IdText } from "../../../parts/id-text.tsx";
 import { OutsideText } from "../../../parts/outside-text.tsx";
 import { type MarkedStatus, StatusMark } from "../../../parts/status-mark.tsx";
 import { Cell, RowName, Table, wideOnly } from "../../../parts/table.tsx";
+import { visibleText } from "../../../parts/visible-text.ts";
 import { describeRelease } from "../release-words.ts";
 
 const columns = [
   { title: "Release", className: "md:w-44" },
-  { title: "State", className: "w-36" },
+  { title: "State", className: "w-40" },
   { title: "Since", className: `${wideOnly} w-28` },
-  { title: "Runs bound to it", className: `${wideOnly} w-32 text-right` },
-  { title: "Workers at", className: `${wideOnly} w-72` },
+  { title: "Runs", className: `${wideOnly} w-20 text-right` },
+  { title: "Workers at", className: `${wideOnly} w-[21rem]` },
   { title: "What to know", className: wideOnly },
 ];
 
@@ -24,15 +25,23 @@ const marks: Readonly<Record<InstalledRelease["state"], MarkedStatus>> = {
   has_no_worker_yet: "pending",
 };
 
+/** It wraps: on a narrow screen one line of it would push the other columns out of sight. */
+const RetireCommand = ({ id }: { readonly id: string }) => {
+  const command = `perch-server retire --id ${visibleText(id)}`;
+  return (
+    <span className="block">
+      <code className="font-mono text-small [overflow-wrap:anywhere]">{command}</code>
+      <CopyButton text={command} what="the command" className="align-middle" />
+    </span>
+  );
+};
+
 function Remark({ release }: { readonly release: InstalledRelease }) {
   return (
     <>
       {describeRelease(release)}
       {release.state === "can_be_retired" && release.deployment_id !== null && (
-        <>
-          {" "}
-          <IdText id={`perch-server retire --id ${release.deployment_id}`} what="the command" />
-        </>
+        <RetireCommand id={release.deployment_id} />
       )}
     </>
   );
