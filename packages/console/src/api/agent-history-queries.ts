@@ -2,7 +2,7 @@ import type { MetricSeries } from "@perch/sdk";
 import { queryOptions } from "@tanstack/react-query";
 import { type Granularity, refreshMs } from "../parts/granularity.ts";
 import { resolveRange } from "../parts/time-range.ts";
-import { intervalMinutes, trafficOf } from "./metrics-queries.ts";
+import { intervalMinutes, trafficOf } from "./agent-traffic.ts";
 import { perch } from "./perch.ts";
 
 type Values = readonly (number | null)[];

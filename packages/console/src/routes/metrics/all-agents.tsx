@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { type AgentFigures, allMetricsQuery } from "../../api/all-metrics-query.ts";
+import type { AgentFigures } from "../../api/agent-figures.ts";
+import { allMetricsQuery } from "../../api/all-metrics-query.ts";
 import { classNames } from "../../parts/class-names.ts";
 import { formatCount, formatDuration } from "../../parts/duration.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";

@@ -1,6 +1,6 @@
 import type { AgentMetrics } from "@perch/sdk";
 import { expect, test } from "vitest";
-import { figuresOf } from "./all-metrics-query.ts";
+import { figuresOf } from "./agent-figures.ts";
 
 const agent = { agent_id: "agent_1", agent_name: "support", unit: "" };
 const series = [
