@@ -14,38 +14,26 @@ export interface Source {
   /** Continue after this event. */
   readonly lastEventId?: string | undefined;
   readonly onOpen?: (stream: OpenStream) => void;
-  /** Called when data arrives. */
-  readonly onBytes?: () => void;
-  /** For streams that cannot be resumed: fetches the missed events after each reconnect. */
-  readonly catchUp?: () => Promise<SentEvent[]>;
+  /** Called when the server says that it is there and has nothing to send. */
+  readonly onHeartbeat?: () => void;
 }
 
 /** Three heartbeats without data: the connection is dead. */
 const idleTimeoutMs = 45_000;
 
 async function* readOnce(source: Source, stream: OpenStream, onAlive: () => void): AsyncGenerator<SentEvent, void> {
-  const onBytes = (): void => {
-    stream.watch.restart(idleTimeoutMs);
-    source.onBytes?.();
+  const onBytes = (): void => stream.watch.restart(idleTimeoutMs);
+  const onComment = (): void => {
+    onAlive();
+    source.onHeartbeat?.();
   };
   try {
     stream.watch.restart(idleTimeoutMs);
-    yield* readEvents(stream.body, { onBytes, onComment: onAlive });
+    yield* readEvents(stream.body, { onBytes, onComment });
   } catch (error) {
     throw stream.failed(error);
   } finally {
     stream.watch.stop();
-  }
-}
-
-/** The stream is already open meanwhile, so that no event is lost in between. */
-async function fetchMissed(catchUp: NonNullable<Source["catchUp"]>, stream: OpenStream): Promise<SentEvent[]> {
-  try {
-    return await catchUp();
-  } catch (error) {
-    stream.watch.stop();
-    stream.body.cancel().catch(() => undefined);
-    throw error;
   }
 }
 
@@ -56,7 +44,6 @@ async function fetchMissed(catchUp: NonNullable<Source["catchUp"]>, stream: Open
 export async function* follow(source: Source): AsyncGenerator<SentEvent, void> {
   let { lastEventId } = source;
   let failures = 0;
-  let isBack = false;
   const onAlive = (): void => {
     failures = 0;
   };
@@ -65,8 +52,6 @@ export async function* follow(source: Source): AsyncGenerator<SentEvent, void> {
     try {
       const stream = await source.open(lastEventId);
       source.onOpen?.(stream);
-      if (isBack && source.catchUp) yield* await fetchMissed(source.catchUp, stream);
-      isBack = true;
       for await (const event of readOnce(source, stream, onAlive)) {
         if (event.id === undefined) break;
         onAlive();

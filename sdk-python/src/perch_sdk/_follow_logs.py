@@ -1,49 +1,70 @@
-"""What a stream of log entries missed while its connection was broken: unlike a run's, it cannot be resumed."""
+"""Where a stream of log entries goes on after its connection was broken, and which entries it had."""
 
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
+from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
 
-from ._sse import ServerSentEvent
-
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    import httpx
 
     from ._call import Call
-    from ._model import Model
+    from ._sse import ServerSentEvent
 
-#: Clocks differ, and an entry is written a little after its time.
-_margin = timedelta(seconds=5)
-#: Number of entries remembered, to skip those that are read twice after a reconnect.
-_max_remembered = 2000
-MAX_PAGE = 1000
+#: An entry is written a little after its time.
+_margin = timedelta(seconds=10)
+#: Entries are remembered for longer than they can be read again after a reconnect, to skip those.
+_remembered_seconds = 120
+_max_remembered = 20_000
 
 
-class Missed:
+def _date_of(headers: httpx.Headers) -> datetime:
+    try:
+        return parsedate_to_datetime(headers["date"])
+    except (KeyError, ValueError):
+        return datetime.now(timezone.utc)
+
+
+class Followed:
+    """Times are the server's: the clock here may be wrong."""
+
     def __init__(self, call: Call) -> None:
         self._call = call
-        self._started_at = self._heard_at = datetime.now(timezone.utc)
-        #: In order of arrival.
-        self._seen: dict[str, None] = {}
+        self._first: datetime | None = None
+        self._server_at = self._complete_until = datetime.now(timezone.utc)
+        self._opened_at = 0.0
+        #: When each entry came, in order.
+        self._seen_at: dict[str, float] = {}
+
+    def opened(self, headers: httpx.Headers) -> None:
+        self._server_at = _date_of(headers)
+        self._opened_at = time.monotonic()
+        if self._first is None:
+            self._first = self._complete_until = self._server_at
 
     def call(self) -> Call:
-        """Lists what was written since the last entry came."""
-        start = max(self._started_at, self._heard_at - _margin)
-        return replace(self._call, query={**self._call.query, "start_time": start, "limit": MAX_PAGE})
+        """Begins, from the second time on, with what was written since the last entry."""
+        if self._first is None:
+            return self._call
+        start = max(self._first, self._complete_until - _margin)
+        return replace(self._call, query={**self._call.query, "start_time": start})
 
     def is_new(self, event: ServerSentEvent) -> bool:
-        self._heard_at = datetime.now(timezone.utc)
-        text = json.dumps(json.loads(event.data), sort_keys=True)
-        if event.event != "log" or text in self._seen:
+        if event.event != "log" or event.id is None or event.id in self._seen_at:
             return False
-        self._seen[text] = None
-        if len(self._seen) > _max_remembered:
-            del self._seen[next(iter(self._seen))]
+        now = time.monotonic()
+        server_now = self._server_at + timedelta(seconds=now - self._opened_at)
+        # What was missed comes in the order of time.
+        written_at = datetime.fromisoformat(json.loads(event.data)["timestamp"].replace("Z", "+00:00"))
+        self._complete_until = max(self._complete_until, min(written_at, server_now))
+        self._seen_at[event.id] = now
+        while len(self._seen_at) > _max_remembered or self._oldest_at() < now - _remembered_seconds:
+            del self._seen_at[next(iter(self._seen_at))]
         return True
 
-
-def as_events(newest_first: Sequence[Model]) -> list[ServerSentEvent]:
-    return [ServerSentEvent(None, "log", json.dumps(entry.to_dict())) for entry in reversed(newest_first)]
+    def _oldest_at(self) -> float:
+        return next(iter(self._seen_at.values()))

@@ -7,9 +7,8 @@ import json
 import time
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from ._follow_logs import MAX_PAGE, Missed, as_events
+from ._follow_logs import Followed
 from ._model import Model
-from ._pages import AsyncPageList, PageList
 from ._run_events import RunReader, RunStreamEvent, run_call
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from ._call import Call
     from ._generated.models import InvocationResult
     from ._sse import ServerSentEvent
-    from ._transport import AsyncCatchUp, AsyncTransport, CatchUp, OnOpen, Transport
+    from ._transport import AsyncTransport, OnOpen, Resume, Transport
 
 T = TypeVar("T", bound=Model)
 _ended = "The stream was closed before the run ended. The run goes on."
@@ -33,10 +32,10 @@ class _Stream(Generic[T]):
         transport: Transport,
         call: Call,
         on_open: OnOpen | None = None,
-        catch_up: CatchUp | None = None,
+        resume: Resume | None = None,
         last_event_id: str | None = None,
     ) -> None:
-        self._events: Generator[ServerSentEvent, None, None] = transport.events(call, on_open, catch_up, last_event_id)
+        self._events: Generator[ServerSentEvent, None, None] = transport.events(call, on_open, resume, last_event_id)
 
     def __iter__(self) -> Self:
         return self
@@ -55,19 +54,14 @@ class EventStream(_Stream[T]):
     """New log entries, without end: ``for entry in stream``. Use it in a ``with``, or close it."""
 
     def __init__(self, transport: Transport, call: Call, kind: type[T]) -> None:
-        super().__init__(transport, call, catch_up=self._catch_up)
-        self._transport = transport
+        self._followed = Followed(call)
+        super().__init__(transport, call, self._followed.opened, self._followed.call)
         self._kind = kind
-        self._missed = Missed(call)
-
-    def _catch_up(self) -> list[ServerSentEvent]:
-        found = PageList(self._transport, self._missed.call(), self._kind, MAX_PAGE)
-        return as_events(found.to_list())
 
     def __next__(self) -> T:
         while True:
             event = next(self._events)
-            if self._missed.is_new(event):
+            if self._followed.is_new(event):
                 return self._kind.from_dict(json.loads(event.data))
 
 
@@ -142,10 +136,10 @@ class _AsyncStream(Generic[T]):
         transport: AsyncTransport,
         call: Call,
         on_open: OnOpen | None = None,
-        catch_up: AsyncCatchUp | None = None,
+        resume: Resume | None = None,
         last_event_id: str | None = None,
     ) -> None:
-        self._events: AsyncGenerator[ServerSentEvent, None] = transport.events(call, on_open, catch_up, last_event_id)
+        self._events: AsyncGenerator[ServerSentEvent, None] = transport.events(call, on_open, resume, last_event_id)
 
     def __aiter__(self) -> Self:
         return self
@@ -169,19 +163,14 @@ class AsyncEventStream(_AsyncStream[T]):
     """New log entries, without end: ``async for entry in stream``. Use it in an ``async with``, or close it."""
 
     def __init__(self, transport: AsyncTransport, call: Call, kind: type[T]) -> None:
-        super().__init__(transport, call, catch_up=self._catch_up)
-        self._transport = transport
+        self._followed = Followed(call)
+        super().__init__(transport, call, self._followed.opened, self._followed.call)
         self._kind = kind
-        self._missed = Missed(call)
-
-    async def _catch_up(self) -> list[ServerSentEvent]:
-        found = AsyncPageList(self._transport, self._missed.call(), self._kind, MAX_PAGE)
-        return as_events(await found.to_list())
 
     async def __anext__(self) -> T:
         while True:
             event = await anext(self._events)
-            if self._missed.is_new(event):
+            if self._followed.is_new(event):
                 return self._kind.from_dict(json.loads(event.data))
 
 

@@ -16,16 +16,15 @@ from ._settings import Settings, Wait
 from ._sse import EventParser, ServerSentEvent
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+    from collections.abc import AsyncGenerator, Callable, Generator
 
     from ._call import Call
     from ._errors import Exchange, PerchError
     from ._retries import Attempts
 
     OnOpen = Callable[[httpx.Headers], None]
-    #: Fetches what a stream missed that cannot be resumed.
-    CatchUp = Callable[[], list[ServerSentEvent]]
-    AsyncCatchUp = Callable[[], Awaitable[list[ServerSentEvent]]]
+    #: The call that opens a stream again, for streams that are not resumed by the id of an event.
+    Resume = Callable[[], Call]
 
 M = TypeVar("M", bound=Model)
 _no_limit = Wait(None)
@@ -111,14 +110,13 @@ class Transport:
         self,
         call: Call,
         on_open: OnOpen | None = None,
-        catch_up: CatchUp | None = None,
+        resume: Resume | None = None,
         last_event_id: str | None = None,
     ) -> Generator[ServerSentEvent, None, None]:
         """Events of a stream. It reconnects for ever; the caller decides which event is the last."""
         attempts = self.settings.attempts(call)
-        is_back = False
         while True:
-            request = self.settings.stream_request(call, last_event_id)
+            request = self.settings.stream_request(resume() if resume else call, last_event_id)
             attempts.begin()
             try:
                 with self.http.stream(**request) as response:
@@ -127,9 +125,6 @@ class Transport:
                     if _is_event_stream(response):
                         if on_open:
                             on_open(response.headers)
-                        if is_back and catch_up:
-                            yield from catch_up()
-                        is_back = True
                         parser = EventParser(on_heartbeat=attempts.reset)
                         for chunk in response.iter_bytes():
                             for event in parser.feed(chunk):
@@ -181,14 +176,13 @@ class AsyncTransport:
         self,
         call: Call,
         on_open: OnOpen | None = None,
-        catch_up: AsyncCatchUp | None = None,
+        resume: Resume | None = None,
         last_event_id: str | None = None,
     ) -> AsyncGenerator[ServerSentEvent, None]:
         """Events of a stream. It reconnects for ever; the caller decides which event is the last."""
         attempts = self.settings.attempts(call)
-        is_back = False
         while True:
-            request = self.settings.stream_request(call, last_event_id)
+            request = self.settings.stream_request(resume() if resume else call, last_event_id)
             attempts.begin()
             try:
                 async with self.http.stream(**request) as response:
@@ -197,10 +191,6 @@ class AsyncTransport:
                     if _is_event_stream(response):
                         if on_open:
                             on_open(response.headers)
-                        if is_back and catch_up:
-                            for missed in await catch_up():
-                                yield missed
-                        is_back = True
                         parser = EventParser(on_heartbeat=attempts.reset)
                         async for chunk in response.aiter_bytes():
                             for event in parser.feed(chunk):

@@ -1355,7 +1355,7 @@ class Logs:
     ) -> PageList[m.LogEntry]:
         """Get logs.
 
-        Newest first. ``total`` is exact up to 10,000; above that, ``total_relation`` is ``gte``. A page ends early after 4 MiB, and a request with ``environment``, ``version`` or ``contains`` reads at most 20,000 entries, with up to 4 MiB of messages: then there may be more although few or none are shown, and ``next_cursor`` continues. With ``Accept: text/event-stream`` the response is a stream of new entries that match the same filters.
+        Newest first. ``total`` is exact up to 10,000; above that, ``total_relation`` is ``gte``. A page ends early after 4 MiB, and a request with ``environment``, ``version`` or ``contains`` reads at most 20,000 entries, with up to 4 MiB of messages: then there may be more although few or none are shown, and ``next_cursor`` continues. With ``Accept: text/event-stream`` the response is a stream of new entries that match the same filters; with ``start_time`` it begins with those since then, and with all entries of runs that have ended since then.
         Needs the permission ``read``.
 
         :param start_time: Only entries at this time or later. The default is 24 hours ago.

@@ -34,8 +34,20 @@ describe(operation, () => {
     expect(ok(added).data).toEqual({ added: 2 });
     const { data } = await getLogPage(organisation);
     expect(data).toEqual([
-      { timestamp: expect.any(String), level: "info", message: "plain", metadata: { request_id: null } },
-      { timestamp, level: "warn", message: "Stock is low 🦜", metadata: { ...metadata, request_id: run } },
+      {
+        id: expect.any(String),
+        timestamp: expect.any(String),
+        level: "info",
+        message: "plain",
+        metadata: { request_id: null },
+      },
+      {
+        id: expect.any(String),
+        timestamp,
+        level: "warn",
+        message: "Stock is low 🦜",
+        metadata: { ...metadata, request_id: run },
+      },
     ]);
     expect(Date.now() - Date.parse(data[0]?.timestamp ?? "")).toBeLessThan(10_000);
     expect((await getLogPage(organisation, { request_id: run })).pagination.total).toBe(1);

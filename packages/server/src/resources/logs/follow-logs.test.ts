@@ -8,8 +8,9 @@ import { type ApiNode, type Organisation, usePerch } from "../../../test/support
 import { createScriptedAgent, invokeAgent } from "../../../test/support/invoke-calls.ts";
 import { getLogPage, getLogsOperation } from "../../../test/support/log-calls.ts";
 import { parsePublicId } from "../../platform/ids.ts";
-import { createNotifiedLogReader, followLogs } from "./follow-logs.ts";
-import { createLocalLogNotifications } from "./log-notifications.ts";
+import { followLogs, startFollowing } from "./follow-logs.ts";
+import { createLocalLogNotifications, type LogNotification } from "./log-notifications.ts";
+import { createLogReader } from "./log-reader.ts";
 
 const perch = usePerch({ valkeyUrl: serviceUrl("PERCH_VALKEY_URL") }, { withWorker: true });
 const alone = usePerch();
@@ -156,6 +157,59 @@ test("500 tails of one node all get every entry of a run, and no subscription re
   await expect.poll(listeners).toBe(0);
 }, 60_000);
 
+describe("without a gap", () => {
+  test("with start_time the stream begins with the entries since then, and with those of runs that ended since then", async () => {
+    const organisation = await createOrganisationWithAgent();
+    await add(organisation, "before", { timestamp: new Date(Date.now() - 60_000).toISOString() });
+    const { data } = await invokeAgent(perch(), organisation.adminKey, { message: "hello" });
+    await expect
+      .poll(async () => (await getLogPage(organisation, { request_id: data.request_id })).data.length)
+      .toBe(runEntries.length);
+    await add(organisation, "since");
+    const [ended] = (await getLogPage(organisation, { request_id: data.request_id })).data;
+    const tail = await tailAt(other, organisation, `?start_time=${ended?.timestamp}`);
+    await expect.poll(() => messagesOf(tail)).toEqual([...runEntries, "since"]);
+    await add(organisation, "new");
+    await expect.poll(() => messagesOf(tail)).toEqual([...runEntries, "since", "new"]);
+    const ids = (await getLogPage(organisation)).data.toReversed().map(({ id }) => id);
+    expect(tail.seen.map(({ data: entry }) => entry.id)).toEqual(ids.slice(1));
+  });
+
+  test("entries whose notification was missed arrive once it is known, and none arrives twice", async () => {
+    const organisation = await createOrganisationWithAgent(alone());
+    const { id } = ok(await organisation.call("GET /v1/agents/{agent_id}", { params: { agent_id: "bot" } })).data;
+    const agent = {
+      organisationId: parsePublicId("organisation", organisation.id) ?? "",
+      agentId: parsePublicId("agent", id) ?? "",
+    };
+    let notify: (notification?: LogNotification) => void = () => undefined;
+    const logNotifications = {
+      ...createLocalLogNotifications(),
+      listen: (_: string, onNotification: typeof notify) => {
+        notify = onNotification;
+        return () => undefined;
+      },
+    };
+    const deps = { logReader: createLogReader(alone().server.core.db), logNotifications, now: Date.now };
+    await add(organisation, "before");
+    const stop = new AbortController();
+    onTestFinished(() => stop.abort());
+    const start = await startFollowing(deps, agent, undefined);
+    const events = followLogs(deps, { ...agent, from: new Date(0), until: new Date() }, start, stop.signal);
+    const seen: unknown[] = [];
+    void (async () => {
+      for await (const { data } of events) seen.push((data as LogEntry).message);
+    })();
+    for (const message of ["same", "same", "same"]) await add(organisation, message);
+    notify();
+    await expect.poll(() => seen).toEqual(["same", "same", "same"]);
+    notify();
+    await add(organisation, "last");
+    notify();
+    await expect.poll(() => seen).toEqual(["same", "same", "same", "last"]);
+  });
+});
+
 describe("without Valkey", () => {
   test("a single process delivers added entries to its own followers", async () => {
     const organisation = await createOrganisationWithAgent(alone());
@@ -192,9 +246,11 @@ describe("without Valkey", () => {
     const organisationId = crypto.randomUUID();
     const filter = { organisationId, agentId: "a", from: new Date(0), until: new Date() };
     const stop = new AbortController();
+    const logReader = createLogReader(alone().server.core.db);
     const events = followLogs(
-      { readNotifiedLogs: createNotifiedLogReader(alone().server.core.db), logNotifications: counted },
+      { logReader, logNotifications: counted, now: Date.now },
       filter,
+      { from: new Date(), known: [], readsFirst: false },
       stop.signal,
     );
     const next = events.next();

@@ -8,9 +8,10 @@ import type { AgentDirectory } from "../agents/agent-directory.ts";
 import { EventStream, type Handlers, type RequestContext } from "../handlers.ts";
 import type { Quotas } from "../quotas/quotas.ts";
 import { addRecordBytes } from "../quotas/stored-bytes.ts";
-import { createNotifiedLogReader, followLogs } from "./follow-logs.ts";
+import { followLogs, startFollowing } from "./follow-logs.ts";
 import type { LogNotifications } from "./log-notifications.ts";
 import * as queries from "./log-queries.ts";
+import { createLogReader } from "./log-reader.ts";
 import { fromCursor, type LogPosition, laterOf, timeRange, toCursor, visibleSince } from "./log-rules.ts";
 import { needsSearch, searchLogs } from "./search-logs.ts";
 import { toLogEntry } from "./to-log-entry.ts";
@@ -36,7 +37,7 @@ const bytesOf = (entries: readonly queries.NewLog[]): number =>
   entries.reduce((sum, { message, metadata }) => sum + Buffer.byteLength(message + JSON.stringify(metadata)), 0);
 
 export const logHandlers = ({ db, agents, quotas, logNotifications, logSearches, now }: LogDeps) => {
-  const readNotifiedLogs = createNotifiedLogReader(db);
+  const logReader = createLogReader(db);
   const findAgentKey = async (context: RequestContext, ref: string) => {
     const { organisation_id: organisationId, id: agentId } = await agents.get(context, ref);
     return { organisationId, agentId };
@@ -67,8 +68,11 @@ export const logHandlers = ({ db, agents, quotas, logNotifications, logSearches,
   return {
     "GET /v1/agents/{agent_id}/logs": async ({ params, query }, context) => {
       const filter = await createFilter(context, params.agent_id, query);
-      if (context.events)
-        return new EventStream({}, (signal) => followLogs({ readNotifiedLogs, logNotifications }, filter, signal));
+      if (context.events) {
+        const deps = { logReader, logNotifications, now };
+        const start = await startFollowing(deps, filter, query.start_time === undefined ? undefined : filter.from);
+        return new EventStream({}, (signal) => followLogs(deps, filter, start, signal));
+      }
       const before = query.cursor === undefined ? undefined : fromCursor(query.cursor);
       const { rows, total, isTotalExact, end } = await findLogs(filter, { ...query, before });
       const { data, pagination } = page(rows.map(toLogEntry), query, Math.min(total, maxCounted));

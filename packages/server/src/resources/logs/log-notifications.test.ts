@@ -22,7 +22,8 @@ async function connectNode() {
 test("notifications of one turn reach followers on another node, each to its agent and in order, in one call", async () => {
   const [publisher, follower] = [await connectNode(), await connectNode()];
   const received: [string, LogNotification][] = [];
-  for (const agent of ["a", "b"]) follower.notifications.listen(agent, (each) => received.push([agent, each]));
+  for (const agent of ["a", "b"])
+    follower.notifications.listen(agent, (each) => void (each && received.push([agent, each])));
   await expect.poll(() => publisher.client.pubsub("CHANNELS")).toHaveLength(2);
   await publisher.client.config("RESETSTAT");
 

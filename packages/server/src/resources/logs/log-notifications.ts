@@ -8,15 +8,18 @@ export type LogNotification =
   | { readonly run: string }
   | { readonly places: readonly (readonly [atMs: number, id: string])[] };
 
+/** Called without a notification whenever some may have been missed: the log must be read again. */
+type OnNotification = (notification?: LogNotification) => void;
+
 /** Notifies followers of an agent's log of new entries. Best effort: the log itself is in the database. */
 export interface LogNotifications {
   readonly publish: (agentId: string, notification: LogNotification) => void;
-  readonly listen: (agentId: string, onNotification: (notification: LogNotification) => void) => () => void;
+  readonly listen: (agentId: string, onNotification: OnNotification) => () => void;
   readonly close: () => void;
 }
 
 export function createLocalLogNotifications(): LogNotifications {
-  const listeners = new Map<string, Set<(notification: LogNotification) => void>>();
+  const listeners = new Map<string, Set<OnNotification>>();
   return {
     publish: (agentId, notification) => listeners.get(agentId)?.forEach((listener) => void listener(notification)),
     listen: (agentId, onNotification) => {
@@ -58,9 +61,9 @@ export function createValkeyLogNotifications(
         logger.debug({ err: error, agentId }, "log notification publish failed"),
       ),
     listen: (agentId, onNotification) =>
-      subscriptions.listen(channelOf(agentId), (message) => {
-        if (message) onNotification(JSON.parse(message) as LogNotification);
-      }),
+      subscriptions.listen(channelOf(agentId), (message) =>
+        onNotification(message === undefined ? undefined : (JSON.parse(message) as LogNotification)),
+      ),
     close: subscriptions.close,
   };
 }

@@ -121,6 +121,49 @@ export const listLogsOfRun = async (
   return (await selectWithinBytes(first, "asc").execute(trx)).rows;
 };
 
+const maxReadAtOnce = 500;
+
+/** Entries at this time or later and after `after`, oldest first, as many as are read at once. Empty at the end. */
+export const listLogsSince = async (
+  trx: OrganisationTransaction,
+  { organisationId, agentId }: AgentKey,
+  from: Date,
+  after: LogPosition | undefined,
+): Promise<LogRow[]> => {
+  const page = trx
+    .selectFrom("log_entries")
+    .select(logColumns)
+    .where("organisation_id", "=", organisationId)
+    .where("agent_id", "=", agentId)
+    .where("at", ">=", from)
+    .$if(after !== undefined, (query) =>
+      query.where((eb: Entries) =>
+        eb(eb.refTuple("at", "id"), ">", eb.tuple(after?.at ?? new Date(0), after?.id ?? "0")),
+      ),
+    )
+    .orderBy("at")
+    .orderBy("id")
+    .limit(maxReadAtOnce);
+  return (await selectWithinBytes(page, "asc").execute(trx)).rows;
+};
+
+/** The ids of the entries at this time or later. */
+export const listLogIdsSince = async (
+  trx: OrganisationTransaction,
+  { organisationId, agentId }: AgentKey,
+  from: Date,
+): Promise<string[]> => {
+  const rows = await trx
+    .selectFrom("log_entries")
+    .select("id")
+    .where("organisation_id", "=", organisationId)
+    .where("agent_id", "=", agentId)
+    .where("at", ">=", from)
+    .limit(maxCounted)
+    .execute();
+  return rows.map(({ id }) => id);
+};
+
 /** The entries that a notification announces. */
 export const listNotifiedLogs = (
   trx: OrganisationTransaction,

@@ -63,12 +63,14 @@ describe("the log entries of a run", () => {
     const entries = await listRunLogEntries(organisation, data.request_id);
     expect(entries).toEqual([
       {
+        id: expect.any(String),
         timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
         level: "info",
         message: "Run accepted",
         metadata: { ...common, type: "accepted", ...context },
       },
       {
+        id: expect.any(String),
         timestamp: expect.any(String),
         level: "info",
         message: "Model call: perch/script",
@@ -87,6 +89,7 @@ describe("the log entries of a run", () => {
         },
       },
       {
+        id: expect.any(String),
         timestamp: expect.any(String),
         level: "info",
         message: "Run completed",
