@@ -1,0 +1,60 @@
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { launchBrowser, openContext, visit } from "../../scripts/console/browser.ts";
+import { createOrganisation } from "../../scripts/console/story.ts";
+
+const server = inject("consoleServer");
+let browser: Browser;
+beforeAll(async () => {
+  browser = await launchBrowser();
+});
+afterAll(() => browser?.close());
+
+async function openTail() {
+  const { apiKey, perch } = await createOrganisation(server, "Tails");
+  await perch.agents.create({ name: "talker", model: "perch/echo" });
+  const context = await openContext(browser, server.url, { apiKey });
+  const page = await context.newPage();
+  await visit(page, "/console/logs?agent=talker&tail=1");
+  await page.getByText("Following.").waitFor();
+  let written = 0;
+  const write = async (count: number) => {
+    const entries = Array.from({ length: count }, (_, index) => ({ message: `line ${written + index + 1}` }));
+    await perch.logs.add("talker", { entries });
+    written += count;
+  };
+  return { page, write, close: () => context.close() };
+}
+
+const shown = (page: Page, number: number) => page.getByRole("row", { name: new RegExp(`line ${number}( |$)`) });
+
+test("a tail that is held collects what arrives, and shows it when it goes on; space does both", async () => {
+  const { page, write, close } = await openTail();
+  await write(3);
+  await shown(page, 3).waitFor();
+  await page.keyboard.press("Space");
+  await page.getByText("Paused.").waitFor();
+  await write(40);
+  await page.getByText("40 new lines").waitFor();
+  expect(await shown(page, 4).count()).toBe(0);
+  await page.keyboard.press("Space");
+  await shown(page, 43).waitFor();
+  expect(await page.getByRole("grid").getAttribute("aria-rowcount")).toBe("44");
+  await close();
+});
+
+test("arrows and Enter open a line beside the list, and Escape leads back to it", async () => {
+  const { page, write, close } = await openTail();
+  await write(5);
+  await shown(page, 5).waitFor();
+  await page.getByRole("grid").focus();
+  await page.keyboard.press("ArrowUp");
+  await page.keyboard.press("ArrowUp");
+  await page.keyboard.press("Enter");
+  await page.getByRole("heading", { name: "Message" }).waitFor();
+  expect(await page.getByRole("group", { name: "Message" }).textContent()).toBe("line 4");
+  await page.keyboard.press("Escape");
+  await page.getByRole("heading", { name: "Message" }).waitFor({ state: "detached" });
+  await page.locator("[role=grid]:focus").waitFor();
+  await close();
+});
