@@ -6,6 +6,7 @@ import { runApprovals } from "./approvals/approvals.ts";
 import { agentNames, type SentRequest, startClients } from "./clients.ts";
 import { type Cluster, startCluster } from "./cluster.ts";
 import { runConnections } from "./connections/connections.ts";
+import { runConsole } from "./console/console.ts";
 import { readRecorded, waitForDeliveries } from "./database-records.ts";
 import { findPartitions, listRunsLeft } from "./engine-invocations.ts";
 import { type Fault, fullPlan, injectFaults, shortPlan, withOnly } from "./faults.ts";
@@ -133,6 +134,8 @@ if (options.restore) await endWith(runRestore({ short, json, only }));
 const runs = options.runs === undefined ? undefined : Number(options.runs);
 if (options.approvals) await endWith(runApprovals({ short, json, runs }));
 if (options.connections) await endWith(runConnections({ short, json, runs }));
+const minutes = options.minutes === undefined ? undefined : Number(options.minutes);
+if (options.console) await endWith(runConsole({ short, json, minutes }));
 const cluster = await startCluster();
 interruption.signal.addEventListener("abort", () => void cluster.stop().finally(() => process.exit(130)));
 try {

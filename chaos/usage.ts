@@ -17,6 +17,9 @@ outside what was lost or done twice. It needs the programs that CONTRIBUTING.md 
   --connections runs an agent for two users who have connected their accounts: in turn, with tokens
                 that have ended, while their provider is down or refuses them, and while workers die
                 --runs   how many runs in turn; 2,000 unless given, and 60 with --short
+  --console     keeps a tail of a log and charts open in a browser under load, and kills the API node
+                that serves the tail: no line may be lost, and no tab may grow
+                --minutes   how long; 30 unless given, and 40 seconds with --short
 
   --short       what CI runs
   --only NAMES  only these faults, attacks or alerts, separated by commas, or one loss of a disk
@@ -40,6 +43,8 @@ function parse() {
       approvals: { type: "boolean", default: false },
       connections: { type: "boolean", default: false },
       runs: { type: "string" },
+      console: { type: "boolean", default: false },
+      minutes: { type: "string" },
       help: { type: "boolean", short: "h", default: false },
     },
   }).values;

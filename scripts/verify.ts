@@ -205,6 +205,7 @@ async function* verify(): AsyncGenerator<Tally> {
   yield await chaos("--short", "--restore");
   yield await chaos("--short", "--approvals");
   yield await chaos("--short", "--connections");
+  yield await chaos("--short", "--console");
 }
 
 let passed = 0;

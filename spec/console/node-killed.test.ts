@@ -2,8 +2,8 @@ import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { launchBrowser, openContext, visit, watch } from "../../scripts/console/browser.ts";
 import { createOrganisation } from "../../scripts/console/story.ts";
+import { startApiBalancer } from "../../scripts/testbed/api-balancer.ts";
 import { type ServerProcess, startServer } from "../../scripts/testbed/server-process.ts";
-import { startApiBalancer } from "./api-balancer.ts";
 
 const server = inject("consoleServer");
 const words = Array.from({ length: 60 }, (_, index) => `word${index}`).join(" ");

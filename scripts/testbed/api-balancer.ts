@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { waitUntil } from "../../scripts/services/commands.ts";
-import { acceptsConnections, freePort } from "../../scripts/testbed/server-process.ts";
+import { waitUntil } from "../services/commands.ts";
+import { acceptsConnections, freePort } from "./server-process.ts";
 
 /** HAProxy in front of API nodes. Every answer says in `x-served-by` which of them it came from. */
 const configuration = (listenPort: number, urls: readonly string[]): string => `global

@@ -1,0 +1,74 @@
+/** What a tab of the browser holds, after its garbage was collected. */
+export interface TabSize {
+  readonly heapBytes: number;
+  readonly nodes: number;
+  readonly listeners: number;
+}
+
+const megabyte = 1024 * 1024;
+/** Flat: in the last third of the time the heap is at most so much above what it was in the second. */
+const maxGrowth = 0.1;
+const maxGrowthBytes = 3 * megabyte;
+/** Of elements and listeners a few come and go with what is shown. */
+const maxMoreItems = 50;
+
+const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
+
+const megabytes = (bytes: number): string => (bytes / megabyte).toFixed(2);
+
+interface Thirds {
+  readonly second: number;
+  readonly last: number;
+}
+
+function thirdsOf(values: readonly number[]): Thirds {
+  const third = Math.floor(values.length / 3);
+  return { second: mean(values.slice(-2 * third, -third)), last: mean(values.slice(-third)) };
+}
+
+/** Why a tab grows; empty if it does not. */
+export function judgeGrowth(tab: string, sizes: readonly TabSize[]): string[] {
+  if (sizes.length < 6) return [`${tab}: ${sizes.length} samples say nothing about growth`];
+  const heap = thirdsOf(sizes.map(({ heapBytes }) => heapBytes));
+  const grownBytes = heap.last - heap.second;
+  const problems: string[] = [];
+  if (grownBytes > maxGrowthBytes || grownBytes > heap.second * maxGrowth)
+    problems.push(`${tab}: the heap grew from ${megabytes(heap.second)} to ${megabytes(heap.last)} MB`);
+  for (const what of ["nodes", "listeners"] as const) {
+    const { second, last } = thirdsOf(sizes.map((size) => size[what]));
+    if (last - second > Math.max(maxMoreItems, second * maxGrowth))
+      problems.push(`${tab}: ${what} grew from ${Math.round(second)} to ${Math.round(last)}`);
+  }
+  return problems;
+}
+
+/** The numbers of the lines that the tail held, as it was copied again and again. */
+export interface LineJudge {
+  readonly add: (numbers: readonly number[]) => void;
+  /** How many lines were seen. */
+  readonly seen: () => number;
+  readonly problems: readonly string[];
+}
+
+/** Every number once and in order: within each copy, and from one copy to the next. */
+export function createLineJudge(): LineJudge {
+  const problems: string[] = [];
+  let last = 0;
+  return {
+    add: (numbers) => {
+      const [first] = numbers;
+      if (first === undefined) return void problems.push(`nothing is held after line ${last}`);
+      if (first > last + 1) problems.push(`lines ${last + 1} to ${first - 1} were not seen`);
+      for (const [index, number] of numbers.entries()) {
+        const before = numbers[index - 1];
+        if (before !== undefined && number !== before + 1)
+          problems.push(`line ${before} is followed by line ${number}`);
+      }
+      const end = numbers.at(-1) ?? 0;
+      if (end < last) problems.push(`line ${last} is gone, the last one is ${end}`);
+      last = Math.max(last, end);
+    },
+    seen: () => last,
+    problems,
+  };
+}
