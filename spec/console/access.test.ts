@@ -1,0 +1,168 @@
+import { readFile } from "node:fs/promises";
+import type { Browser, BrowserContext, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import type { Perch } from "../../packages/sdk/src/index.ts";
+import { launchBrowser, openContext, readStored, visit } from "../../scripts/console/browser.ts";
+import { createOrganisation } from "../../scripts/console/story.ts";
+
+const server = inject("consoleServer");
+
+let browser: Browser;
+let context: BrowserContext;
+let page: Page;
+let perch: Perch;
+/** Everything secret that a page has shown or was given. */
+const secrets: string[] = [];
+
+beforeAll(async () => {
+  browser = await launchBrowser();
+  const organisation = await createOrganisation(server, "Access");
+  perch = organisation.perch;
+  context = await openContext(browser, server.url, { apiKey: organisation.apiKey });
+  page = await context.newPage();
+});
+afterAll(() => browser?.close());
+
+const statusOf = async (apiKey: string): Promise<number> => {
+  const response = await fetch(`${server.url}/v1/me`, { headers: { authorization: `Bearer ${apiKey}` } });
+  await response.body?.cancel();
+  return response.status;
+};
+
+const press = (name: string, at: Page = page) => at.getByRole("button", { name, exact: true }).click();
+const pressInDialog = (name: string, at: Page = page) =>
+  at.getByRole("dialog").getByRole("button", { name, exact: true }).click();
+
+/** The value that a dialog shows once. */
+async function readShown(at: Page = page): Promise<string> {
+  const value = (await at.getByRole("dialog").locator("code.select-all").textContent()) ?? "";
+  expect(value.length).toBeGreaterThan(20);
+  secrets.push(value);
+  return value;
+}
+
+async function rotate(keyId: string, overlap: string, at: Page = page): Promise<string> {
+  await visit(at, `/console/keys/${keyId}`);
+  await press("Rotate key", at);
+  await at.getByRole("dialog").getByLabel("The old key keeps working for").selectOption({ label: overlap });
+  await pressInDialog("Rotate key", at);
+  return readShown(at);
+}
+
+/** What the page's caches hold, found by way of React, because nothing of them is reachable from the window. */
+const readCaches = `(() => {
+  const root = document.getElementById("root");
+  const stack = [root[Object.keys(root).find((name) => name.startsWith("__reactContainer"))]];
+  while (stack.length > 0) {
+    const fiber = stack.pop();
+    const client = fiber?.memoizedProps?.client;
+    if (client?.getQueryCache)
+      return JSON.stringify([
+        client.getQueryCache().getAll().map(({ queryKey, state }) => [queryKey, state.data]),
+        client.getMutationCache().getAll().map(({ state }) => [state.variables, state.data]),
+      ]);
+    if (fiber) stack.push(fiber.sibling, fiber.child);
+  }
+  throw new Error("There is no query client");
+})()`;
+
+describe("a key that is rotated in the console", () => {
+  test("works at once, and so does the old one until the overlap ends", async () => {
+    const old = await perch.keys.create({ name: "of a program", role: "viewer" });
+    const next = await rotate(old.id, "an hour");
+    expect([await statusOf(next), await statusOf(old.key)]).toEqual([200, 200]);
+    const { expires_at } = await perch.keys.get(old.id);
+    expect(Math.abs(Date.parse(expires_at ?? "") - Date.now() - 3_600_000)).toBeLessThan(60_000);
+    await pressInDialog("I have copied the new key");
+    await page.getByText("This key was rotated and works until").waitFor();
+  });
+
+  test("is the only one that works if there is no overlap", async () => {
+    const old = await perch.keys.create({ name: "of a lost laptop", role: "viewer" });
+    const next = await rotate(old.id, "no longer: it may have leaked");
+    expect([await statusOf(next), await statusOf(old.key)]).toEqual([200, 401]);
+  });
+
+  test("is shown to whoever has rotated the key of the own session, which ends", async () => {
+    const mine = await perch.keys.create({ name: "of mine", role: "admin" });
+    const own = await openContext(browser, server.url, { apiKey: mine.key });
+    const at = await own.newPage();
+    const next = await rotate(mine.id, "no longer: it may have leaked", at);
+    // Long enough for a page to notice that its session has ended.
+    await at.evaluate(`fetch("/v1/me")`);
+    await at.waitForTimeout(1500);
+    expect(await at.getByRole("dialog").textContent()).toContain(next);
+    expect(await statusOf(next)).toBe(200);
+    await own.close();
+  });
+});
+
+test("a key that is revoked in the console is refused within a second", async () => {
+  const key = await perch.keys.create({ name: "of a leaver", role: "viewer" });
+  expect(await statusOf(key.key)).toBe(200);
+  await visit(page, `/console/keys/${key.id}`);
+  await press("More actions");
+  await page.getByRole("menuitem", { name: "Revoke key" }).click();
+  const revoked = page.waitForResponse((response) => response.request().method() === "DELETE");
+  await pressInDialog("Revoke key");
+  await revoked;
+  await expect.poll(() => statusOf(key.key), { timeout: 1000 }).toBe(401);
+});
+
+test("a value that was shown once is nowhere in the browser when its dialog is closed", async () => {
+  await visit(page, "/console/keys");
+  await press("Create key");
+  await page.getByRole("dialog").getByLabel("Name").fill("shown once");
+  await pressInDialog("Create key");
+  const value = await readShown();
+  expect(await statusOf(value)).toBe(200);
+  await pressInDialog("I have copied the key");
+  await page.getByRole("dialog").waitFor({ state: "hidden" });
+  await page.getByRole("link", { name: "shown once" }).waitFor();
+  const caches = await page.evaluate<string>(readCaches);
+  // It is the cache: the new key is in the list, by its name.
+  expect(caches).toContain("shown once");
+  for (const place of [caches, await page.content(), page.url(), await readStored(page)])
+    expect(place.includes(value)).toBe(false);
+});
+
+test("a secret that was typed is in no cache, and no answer brings it back", async () => {
+  const value = "a-typed-value-of-the-access-test";
+  secrets.push(value);
+  await visit(page, "/console/secrets");
+  await press("Create secret");
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Name").fill("tracker_key");
+  await dialog.getByLabel("Value").fill(value);
+  await dialog.getByLabel("Hosts").fill("tracker.example");
+  await pressInDialog("Create secret");
+  await dialog.waitFor({ state: "hidden" });
+  await press("Change secret tracker_key");
+  await dialog.getByLabel("Hosts").fill("tracker.example\nelsewhere.example");
+  await dialog.getByText("elsewhere.example is new").waitFor();
+  expect(await dialog.getByLabel("New value").getAttribute("required")).not.toBeNull();
+  const caches = await page.evaluate<string>(readCaches);
+  expect(caches).toContain("tracker_key");
+  for (const place of [caches, await page.content(), await readStored(page)]) expect(place.includes(value)).toBe(false);
+});
+
+test("whoever revokes the key of the own session is told before, and why they must sign in again", async () => {
+  const mine = await perch.keys.create({ name: "of this session", role: "admin" });
+  const own = await openContext(browser, server.url, { apiKey: mine.key });
+  const at = await own.newPage();
+  await visit(at, `/console/keys/${mine.id}`);
+  await press("More actions", at);
+  await at.getByRole("menuitem", { name: "Revoke key" }).click();
+  await at.getByText("you will be signed out").waitFor();
+  await pressInDialog("Revoke key", at);
+  await at.getByText("You revoked the key that you were signed in with").waitFor();
+  expect(new URL(at.url()).pathname).toBe("/console/sign-in");
+  await own.close();
+});
+
+test("the server has logged none of what was shown or typed", async () => {
+  expect(secrets.length).toBeGreaterThan(4);
+  const log = await readFile(server.logFile, "utf8");
+  expect(log.length).toBeGreaterThan(1000);
+  expect(secrets.filter((secret) => log.includes(secret))).toEqual([]);
+});
