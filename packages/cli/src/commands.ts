@@ -16,7 +16,6 @@ import { embedderInstall } from "./commands/embedder.ts";
 import { env } from "./commands/env.ts";
 import { erasureCommands } from "./commands/erasures.ts";
 import { init } from "./commands/init.ts";
-import { installation } from "./commands/installation.ts";
 import { invoke } from "./commands/invoke.ts";
 import { keyCommands } from "./commands/keys.ts";
 import { listen } from "./commands/listen.ts";
@@ -29,6 +28,7 @@ import { providerCommands } from "./commands/providers.ts";
 import { rollback } from "./commands/rollback.ts";
 import { runCommands } from "./commands/runs.ts";
 import { secretCommands } from "./commands/secrets.ts";
+import { status } from "./commands/status.ts";
 import { webhookCommands } from "./commands/webhooks.ts";
 
 /** Every command, by what one wants to do: from nothing to an agent that answers, then the rest. */
@@ -69,7 +69,7 @@ export const commandGroups: readonly CommandGroup[] = [
       users: "Users of agents",
       erasures: "Erasures of users",
     },
-    commands: [...profileCommands, env, ...keyCommands, ...sessionCommands, audit, ...erasureCommands, installation],
+    commands: [...profileCommands, env, ...keyCommands, ...sessionCommands, audit, ...erasureCommands, status],
   },
   { title: "Anything else", commands: [api, completion(() => commands)] },
 ];

@@ -10,8 +10,8 @@ const toRow = ({ name, status, latency_ms, address, message }: Part): string[] =
   ...[words(name), words(status), latency_ms === null ? "-" : `${latency_ms} ms`, address ?? "-", message ?? ""],
 ];
 
-export const installation = command({
-  name: "installation",
+export const status = command({
+  name: "status",
   summary: "Show whether every part of the installation answers. Needs a key that may operate.",
   details:
     "The parts as the node that answers sees them, and the releases with the runs that can end only there. No role may operate: the operator makes a key with `perch-server create-key --operate`.",

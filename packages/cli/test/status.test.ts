@@ -5,17 +5,17 @@ import { newDesk, removeDesks } from "./using-perch.ts";
 const server = usePerch({}, { withWorker: true });
 removeDesks();
 
-test("perch installation shows the parts and the releases to a key that may operate, and says to others what is missing", async () => {
+test("perch status shows the parts and the releases to a key that may operate, and says to others what is missing", async () => {
   const { perch, organisation } = await newDesk(server());
   const key = await organisation.createKey({ permissions: ["operate"] });
-  const { stdout } = await perch(["installation", "--key", key]);
+  const { stdout } = await perch(["status", "--key", key]);
   expect(stdout).toMatch(/^Perch \d+\.\d+\.\d+/);
   for (const part of ["database", "engine", "engine admin", "workers"])
     expect(stdout).toMatch(new RegExp(`^${part} +ok +\\d+ ms`, "m"));
   expect(stdout).toMatch(/takes new runs +\d+/);
-  const json = await perch(["installation", "--json", "--key", key]);
+  const json = await perch(["status", "--json", "--key", key]);
   expect(JSON.parse(json.stdout)).toMatchObject({ releases: [{ state: "takes_new_runs" }] });
-  const refused = await perch(["installation"]);
+  const refused = await perch(["status"]);
   expect(refused.code).not.toBe(0);
   expect(refused.stderr).toContain("operate");
 });
