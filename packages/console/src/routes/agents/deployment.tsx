@@ -3,7 +3,6 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { activeDeploymentsQuery, deploymentQuery, deploymentsQuery } from "../../api/deployments-queries.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { OutsideText } from "../../parts/outside-text.tsx";
-import { useTabTitle } from "../../parts/page.tsx";
 import { useCan } from "../../session/session.ts";
 import { DeploymentMark } from "./deploy/deployment-mark.tsx";
 import { CanaryCharts } from "./deployment/canary-charts.tsx";
@@ -26,7 +25,6 @@ export function DeploymentPage() {
   const { data: newest = [] } = useQuery(deploymentsQuery(agent));
   const [canWrite, canManage] = [useCan("write"), useCan("manage")];
   const { version, environment, error, guards } = deployment;
-  useTabTitle(`${version} in ${environment}`);
   const served = servedEnvironments(active).find((one) => one.environment === environment);
   const isTrial = wasCanary(deployment);
   const beside = liveBeside(newest, deployment);

@@ -66,10 +66,12 @@ export function AgentDeployments() {
   const { from, to } = route.useSearch();
   const { env, range } = useSearch({ strict: false });
   const navigate = route.useNavigate();
-  const now = useSlowClock();
+  const clock = useSlowClock();
+  const query = useDeploymentPages(agent, env, resolveRange(range, clock).start);
+  // What was loaded since the clock's last tick is in sight too.
+  const now = new Date(Math.max(clock.getTime(), query.dataUpdatedAt));
   const { start, end = now } = resolveRange(range, now);
   const span = { start: start.getTime(), end: end.getTime() };
-  const query = useDeploymentPages(agent, env, start);
   const canWrite = useCan("write");
   const compared = [from, to].filter((id) => id !== undefined);
   const compare = ([first, second]: readonly string[]) =>

@@ -50,6 +50,13 @@ test("what failed its checks has a moment and no block, and what is out of sight
   expect(minutes(lane?.live ?? [])).toEqual([["v1", -10, 50]]);
 });
 
+test("what the server began by a clock that is ahead is in sight all the same", () => {
+  const pending = deployment("v3", 102, null, { status: "pending", activated_at: null });
+  const [lane] = timelineOf([pending, deployment("v2", 101, null)], span, 100 * 60_000);
+  expect(lane?.never).toEqual([pending]);
+  expect(minutes(lane?.live ?? [])).toEqual([["v2", 100, 100]]);
+});
+
 test("a block is drawn to scale, and only the part of it that is in sight", () => {
   expect(placeOf(-10 * 60_000, 25 * 60_000, span)).toEqual({ left: 0, width: 25 });
   expect(placeOf(50 * 60_000, 200 * 60_000, span)).toEqual({ left: 50, width: 50 });

@@ -28,11 +28,14 @@ const timeOf = (at: string): number => Date.parse(at);
 const overlaps = ({ from, to }: Pick<Block, "from" | "to">, { start, end }: Span): boolean =>
   to >= start && from <= end;
 
+/** The server's clock can be ahead of the reader's: nothing begins later than now. */
+const timeUntil = (at: string, now: number): number => Math.min(timeOf(at), now);
+
 const blockOf = (deployment: Deployment, now: number): Block | undefined => {
   const { activated_at, ended_at, status } = deployment;
   if (activated_at === null) return undefined;
-  const to = ended_at === null ? now : timeOf(ended_at);
-  return { deployment, from: timeOf(activated_at), to, isOpen: status === "active" };
+  const to = ended_at === null ? now : timeUntil(ended_at, now);
+  return { deployment, from: timeUntil(activated_at, now), to, isOpen: status === "active" };
 };
 
 /**
@@ -61,10 +64,10 @@ function laneOf(environment: string, deployments: readonly Deployment[], span: S
     environment,
     live: live.filter(isSeen),
     canaries: [...canaries, ...blocksOf(deployments.filter(isPartial))].filter(isSeen),
-    never: deployments.filter(
-      ({ activated_at, created_at }) =>
-        activated_at === null && overlaps({ from: timeOf(created_at), to: timeOf(created_at) }, span),
-    ),
+    never: deployments.filter(({ activated_at, created_at }) => {
+      const at = timeUntil(created_at, now);
+      return activated_at === null && overlaps({ from: at, to: at }, span);
+    }),
   };
 }
 
