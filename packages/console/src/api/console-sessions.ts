@@ -22,3 +22,13 @@ export const sessionsQuery = queryOptions({
 
 export const endSession = (sessionId: string) =>
   perch.request("DELETE /v1/console/sessions/{session_id}", { params: { session_id: sessionId } });
+
+/** The session of this browser, if it is among the newest of those that the reader may see. */
+export const ownSessionQuery = queryOptions({
+  queryKey: ["console", "sessions", "own"],
+  queryFn: async ({ signal }) => {
+    const { data } = await perch.request("GET /v1/console/sessions", { query: { limit: 100 } }, { signal });
+    return data.find(({ current }) => current) ?? null;
+  },
+  staleTime: 60_000,
+});

@@ -64,7 +64,7 @@ export function AgentActions({ agent }: { readonly agent: Agent }) {
   const changed = useAgentChanged();
   const resume = useMutation({ mutationFn: () => perch.agents.resume(agent.id), onSuccess: changed });
   // Pages where something is written or sent have a primary action of their own.
-  const isPrimary = !useLocation({ select: ({ pathname }) => /\/(definition|playground)$/.test(pathname) });
+  const isPrimary = !useLocation({ select: ({ pathname }) => /\/(definition|playground|security)$/.test(pathname) });
   const isPaused = agent.status === "paused";
   return (
     <>

@@ -1,1 +1,119 @@
-export const Security = () => <p>wip</p>;
+import type { Agent } from "@perch/sdk";
+import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { useState } from "react";
+import { agentQuery } from "../../api/agents-queries.ts";
+import { ownSessionQuery } from "../../api/console-sessions.ts";
+import { Button } from "../../parts/button.tsx";
+import { ErrorNote } from "../../parts/error-note.tsx";
+import { MayNot } from "../../parts/may-not.tsx";
+import { useCan, useMe } from "../../session/session.ts";
+import { LeaveGuard } from "./leave-guard.tsx";
+import { problemsByField } from "./problems-by-field.ts";
+import { AuthFields } from "./security/auth-fields.tsx";
+import { SecurityBlocks } from "./security/block-fields.tsx";
+import { type Here, lockOutReasons } from "./security/lock-out.ts";
+import { RefusedNote } from "./security/refused-note.tsx";
+import { SaveDialog } from "./security/save-dialog.tsx";
+import { useSecurity } from "./security/use-security.ts";
+
+const route = getRouteApi("/signed-in/agents/$agent/security");
+const serverSays = "The server says that these settings would refuse this very request.";
+
+/** What is known of this browser: the address is that of the session's sign-in. */
+function useHere(): Here {
+  const { key, session } = useMe();
+  const { data: own } = useQuery({ ...ownSessionQuery, enabled: session !== null });
+  return {
+    address: own?.address,
+    isHttps: location.protocol === "https:",
+    isPerson: Boolean(session?.person),
+    hasSecondFactor: key.second_factor,
+  };
+}
+
+interface FormProps {
+  readonly agentRef: string;
+  readonly agent: Agent;
+  readonly canManage: boolean;
+}
+
+function SecurityForm({ agentRef, agent, canManage }: FormProps) {
+  const security = useSecurity(agentRef, agent);
+  const { draft, change, save, isDirty, isLockOut } = security;
+  const [isAsking, setIsAsking] = useState(false);
+  const found = lockOutReasons(draft, security, useHere());
+  const reasons = found.length === 0 && isLockOut ? [serverSays] : found;
+  const problems = problemsByField(save.error);
+  return (
+    <div className="mx-auto max-w-[1280px] px-4 pb-8">
+      <div className="sticky top-0 z-10 flex flex-col gap-2 border-line border-b bg-page py-2 text-table">
+        <div className="flex flex-wrap items-center gap-2">
+          <p className="text-muted">
+            What a request must meet beside a valid key. Saved settings count at once, in every environment.
+          </p>
+          {canManage && (
+            <div className="ml-auto flex items-center gap-2">
+              {isDirty && (
+                <Button kind="quiet" onClick={security.discard}>
+                  Discard changes
+                </Button>
+              )}
+              <Button
+                kind="primary"
+                disabled={!isDirty}
+                working={save.isPending}
+                onClick={() => (reasons.length > 0 ? setIsAsking(true) : save.mutate(false))}
+              >
+                Save settings
+              </Button>
+            </div>
+          )}
+        </div>
+        {!canManage && <MayNot what="change the security settings" permission="manage" />}
+        {isDirty && reasons.length > 0 && (
+          <div role="alert" className="rounded border border-warning bg-warning-soft px-3 py-2">
+            {reasons.map((reason) => (
+              <p key={reason} className="text-warning">
+                {reason}
+              </p>
+            ))}
+          </div>
+        )}
+        {save.error && !isLockOut && !isAsking && <ErrorNote error={save.error} />}
+        {save.data?.map((warning) => (
+          <p key={warning} role="status" className="rounded border border-warning bg-warning-soft px-3 py-2">
+            {warning}
+          </p>
+        ))}
+        {security.refusal !== undefined && (
+          <RefusedNote error={security.refusal} agentName={agent.name} onRetry={() => void security.probe()} />
+        )}
+      </div>
+      <fieldset key={security.generation} disabled={!canManage} className="min-w-0">
+        <legend className="sr-only">Security settings</legend>
+        <SecurityBlocks draft={draft} onChange={change} problems={problems} />
+        <AuthFields current={agent.auth} auth={draft.auth} onChange={change} problems={problems} />
+      </fieldset>
+      <SaveDialog
+        open={isAsking}
+        onClose={() => setIsAsking(false)}
+        agentName={agent.name}
+        reasons={reasons}
+        onConfirm={() => save.mutateAsync(true)}
+      />
+      <LeaveGuard
+        isDirty={isDirty}
+        description="Your changes to the security settings are not saved. They are lost when you leave this page."
+      />
+    </div>
+  );
+}
+
+/** What the agent demands of requests, as a form. */
+export function Security() {
+  const { agent: ref } = route.useParams();
+  const { data: agent } = useSuspenseQuery(agentQuery(ref));
+  const canManage = useCan("manage");
+  return <SecurityForm key={agent.id} agentRef={ref} agent={agent} canManage={canManage} />;
+}

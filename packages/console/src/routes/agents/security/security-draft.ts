@@ -1,0 +1,36 @@
+import type { Agent, AgentAuth, SecuritySettings, UpdateAgent } from "@perch/sdk";
+
+type Blocks = { readonly [K in keyof SecuritySettings]-?: NonNullable<SecuritySettings[K]> };
+
+/** What the form holds: every block, also those that are not set. */
+export interface SecurityDraft extends Blocks {
+  /** Undefined: stays as it is. Null: removed. */
+  readonly auth: AgentAuth | null | undefined;
+}
+
+export const draftOf = ({ security }: Agent): SecurityDraft => ({
+  enforceHttps: security.enforceHttps ?? false,
+  hsts: security.hsts ?? { enabled: false, maxAge: 31_536_000 },
+  ipWhitelist: security.ipWhitelist ?? { enabled: false, addresses: [] },
+  rateLimit: security.rateLimit ?? { enabled: false, requests: 60, window: "1m" },
+  mfa: security.mfa ?? { enabled: false, operations: [] },
+  mtls: security.mtls ?? { enabled: false, caCert: "", clientCert: "", clientKey: "" },
+  auth: undefined,
+});
+
+const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
+
+/** Only the blocks that were changed. */
+export function patchOf(agent: Agent, draft: SecurityDraft): UpdateAgent {
+  const { auth, ...blocks } = draft;
+  const stored = draftOf(agent);
+  const names = Object.keys(blocks) as (keyof typeof blocks)[];
+  const changed = names.filter((name) => !isSame(blocks[name], stored[name]));
+  // Certificates need paths, unless there are none at all.
+  const sentValue = (name: keyof typeof blocks) =>
+    name === "mtls" && !draft.mtls.enabled && draft.mtls.caCert === "" ? null : blocks[name];
+  return {
+    ...(changed.length > 0 && { security: Object.fromEntries(changed.map((name) => [name, sentValue(name)])) }),
+    ...(auth !== undefined && { auth }),
+  };
+}
