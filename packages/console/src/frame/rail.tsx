@@ -23,7 +23,6 @@ const RailLink = ({ place: { to, name, icon, also }, isFolded, onGo, count }: Ra
   return (
     <Link
       to={to}
-      {...(count !== undefined && { "aria-label": `${name}, ${count} open` })}
       {...(onGo && { onClick: onGo })}
       title={isFolded ? [name, count].filter(Boolean).join(", ") : undefined}
       className={classNames(
@@ -35,14 +34,20 @@ const RailLink = ({ place: { to, name, icon, also }, isFolded, onGo, count }: Ra
     >
       <Icon name={icon} />
       <span className={isFolded ? "sr-only" : undefined}>{name}</span>
-      {count !== undefined &&
-        (isFolded ? (
-          <span className="absolute top-1 right-1 size-2 rounded-full bg-warning" />
-        ) : (
-          <span className="ml-auto rounded-full bg-warning-soft px-1.5 font-medium text-small text-warning">
+      {count !== undefined && (
+        <>
+          <span className="sr-only">, </span>
+          <span
+            className={
+              isFolded ? "sr-only" : "ml-auto rounded-full bg-warning-soft px-1.5 font-medium text-small text-warning"
+            }
+          >
             {count}
           </span>
-        ))}
+          <span className="sr-only"> open</span>
+          {isFolded && <span className="absolute top-1 right-1 size-2 rounded-full bg-warning" />}
+        </>
+      )}
     </Link>
   );
 };

@@ -61,7 +61,7 @@ function ListField(props: ValueProps & { readonly item: Schema }) {
           </Button>
         </div>
       ))}
-      <Button className="self-start" aria-label={`Add to ${what}`} onClick={() => onChange([...items, undefined])}>
+      <Button className="self-start" aria-label={`Add item to ${what}`} onClick={() => onChange([...items, undefined])}>
         Add item
       </Button>
       <Problem text={problems.get(path)} />

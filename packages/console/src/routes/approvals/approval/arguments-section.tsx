@@ -17,6 +17,7 @@ interface ArgumentsSectionProps {
 /** The exact arguments of the call, to read or to change. */
 export const ArgumentsSection = ({ contents, draft, isEditing, onEdit, canEdit }: ArgumentsSectionProps) => (
   <section className="flex flex-col gap-2">
+    <h2 className="sr-only">The call</h2>
     {isEditing ? (
       <>
         <div className="flex items-center gap-2">

@@ -14,7 +14,7 @@ interface QuestionSectionProps {
 /** What the agent asks, and a form for the answer. */
 export const QuestionSection = ({ contents, draft, canAnswer, onSubmit }: QuestionSectionProps) => (
   <section className="flex flex-col gap-3">
-    <h3 className="text-body">Question</h3>
+    <h2 className="text-body">Question</h2>
     <OutsideText block text={contents.question ?? ""} className="border-accent border-l-2 pl-3" />
     {contents.answer !== undefined && <ContentView title="Answer" what="the answer" value={contents.answer} />}
     {canAnswer && (

@@ -25,7 +25,7 @@ const CallBefore = ({ call }: { readonly call: Step["calls"][number] }) => (
 /** What led here: the message that started the run, and what the model said and did since. */
 export const SoFar = ({ contents }: { readonly contents: Contents }) => (
   <section className="flex flex-col gap-2">
-    <h3 className="text-body">The conversation so far</h3>
+    <h2 className="text-body">The conversation so far</h2>
     <ol className="flex flex-col gap-2">
       <li>
         <p className="text-muted text-small">Message</p>
