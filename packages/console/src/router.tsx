@@ -10,6 +10,7 @@ import { parseAgentsSearch } from "./routes/agents/agents-search.ts";
 import { parseDefinitionSearch } from "./routes/agents/definition-search.ts";
 import { parsePlaygroundSearch } from "./routes/agents/playground-search.ts";
 import { parseVersionsSearch } from "./routes/agents/versions-search.ts";
+import { parseLogsSearch } from "./routes/logs/logs-search.ts";
 import { parseRunSearch } from "./routes/runs/run-search.ts";
 import { meQuery } from "./session/session.ts";
 import "./session/sign-in-link.ts";
@@ -156,7 +157,7 @@ const deployments = createRoute({
 const logs = createRoute({
   getParentRoute: () => signedIn,
   path: "/logs",
-  validateSearch: textSearch("agent", "level", "contains", "request", "version", "tail", "line"),
+  validateSearch: parseLogsSearch,
   component: lazyPage(() => import("./routes/logs/logs.tsx"), "Logs"),
 });
 

@@ -56,7 +56,7 @@ export function AgentLog({ agent, search, onChange }: AgentLogProps) {
       actions={
         <>
           <CopyLines lines={log.store.lines} />
-          <Button kind={isTail ? "plain" : "primary"} onClick={() => onChange({ tail: isTail ? undefined : "1" })}>
+          <Button kind={isTail ? "plain" : "primary"} onClick={() => onChange({ tail: isTail ? undefined : 1 })}>
             {isTail ? "Stop following" : "Follow log"}
           </Button>
         </>

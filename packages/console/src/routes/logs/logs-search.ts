@@ -1,11 +1,13 @@
+import { textSearch } from "../../parts/text-search.ts";
+
 export interface LogsSearch {
   readonly agent?: string | undefined;
   readonly level?: string | undefined;
   readonly contains?: string | undefined;
   readonly request?: string | undefined;
   readonly version?: string | undefined;
-  /** `1` while new lines are followed. */
-  readonly tail?: string | undefined;
+  /** While new lines are followed. */
+  readonly tail?: 1 | undefined;
   /** The id of the line that is open. */
   readonly line?: string | undefined;
 }
@@ -20,3 +22,11 @@ export const noFilters: Pick<LogsSearch, (typeof filters)[number]> = {
   request: undefined,
   version: undefined,
 };
+
+const parseTexts = textSearch("agent", "level", "contains", "request", "version", "line");
+
+/** `tail=1` is a number to the router. */
+export const parseLogsSearch = (search: Record<string, unknown>): LogsSearch => ({
+  ...parseTexts(search),
+  tail: search.tail ? 1 : undefined,
+});
