@@ -1,6 +1,7 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { launchBrowser, openContext, visit, type Watch, watch } from "../../scripts/console/browser.ts";
+import { createTabs, launchBrowser, visit, type Watch, watch } from "../../scripts/console/browser.ts";
+import type { StoryPage } from "../../scripts/console/stories/told.ts";
 import { createOrganisation } from "../../scripts/console/story.ts";
 import { hostileAccess } from "./hostile/access.ts";
 import { hostileDecide } from "./hostile/decide.ts";
@@ -28,9 +29,9 @@ const areas = [
 ];
 
 let browser: Browser;
-let page: Page;
-let seen: Watch;
-let paths: Record<string, string>;
+let tabs: ReturnType<typeof createTabs>;
+const seen: Watch = { requests: [], refusals: [], complaints: [] };
+let paths: Record<string, StoryPage>;
 
 beforeAll(async () => {
   browser = await launchBrowser();
@@ -70,11 +71,18 @@ beforeAll(async () => {
     "sign-in with an error of its own": `/sign-in?${new URLSearchParams({ error: markup, return_to: "javascript:alert(1)" })}`,
   };
   for (const { plant } of areas) Object.assign(paths, await plant(perch));
-  const signedIn = await openContext(browser, server.url, { apiKey, userAgent: `Mozilla/5.0 ${markup.slice(0, 90)}` });
-  page = await signedIn.newPage();
-  seen = watch(page);
+  const options = { apiKey, userAgent: `Mozilla/5.0 ${markup.slice(0, 90)}` };
+  tabs = createTabs(browser, server.url, options, (tab) => watch(tab, seen));
 });
 afterAll(() => browser?.close());
+
+/** Opens one of the pages, with the key that it is seen with. */
+async function open(name: string): Promise<Page> {
+  const found = paths[name];
+  const page = await tabs.of(typeof found === "object" ? found.apiKey : undefined);
+  await visit(page, `/console${typeof found === "object" ? found.path : found}`);
+  return page;
+}
 
 /** Elements that only hostile text could have made. */
 const injected = `document.querySelectorAll(
@@ -119,7 +127,7 @@ describe("hostile names, messages, responses and tool results stay text", () => 
     ...areas.flatMap((area) => area.names),
   ];
   test.each(names)("on the page %s", async (name) => {
-    await visit(page, `/console${paths[name]}`);
+    const page = await open(name);
     await page.waitForTimeout(300);
     expect(await page.evaluate(injected)).toBe(0);
     expect(await page.evaluate("window.hacked")).toBe(undefined);
@@ -134,7 +142,7 @@ describe("hostile names, messages, responses and tool results stay text", () => 
   });
 
   test("a run shows the markup of its message and of its tool's result as it was written", async () => {
-    await visit(page, `/console${paths.run}`);
+    const page = await open("run");
     await expect.poll(() => page.locator("body").textContent()).toContain("<script>window.hacked=1</script>");
     expect(Object.keys(paths)).toEqual(names);
   });

@@ -1,6 +1,14 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { launchBrowser, openContext, until, visit, type Watch, watch } from "../../scripts/console/browser.ts";
+import {
+  createTabs,
+  launchBrowser,
+  openContext,
+  until,
+  visit,
+  type Watch,
+  watch,
+} from "../../scripts/console/browser.ts";
 import { barriersAt } from "./barriers.ts";
 import { isChange } from "./operation-of.ts";
 import { listOverlays } from "./overlay-list.ts";
@@ -10,8 +18,9 @@ const server = inject("consoleServer");
 const story = inject("story");
 
 let browser: Browser;
+let tabs: ReturnType<typeof createTabs>;
 let page: Page;
-let seen: Watch;
+const seen: Watch = { requests: [], refusals: [], complaints: [] };
 /** Where the page is, with nothing open. */
 let restsAt: string | undefined;
 
@@ -19,21 +28,21 @@ beforeAll(async () => {
   browser = await launchBrowser();
   // Another session of the same key, to have one to end.
   await openContext(browser, server.url, { apiKey: story.apiKey });
-  const context = await openContext(browser, server.url, { apiKey: story.apiKey });
-  page = await context.newPage();
-  seen = watch(page);
+  tabs = createTabs(browser, server.url, { apiKey: story.apiKey }, (tab) => watch(tab, seen));
 });
 afterAll(() => browser?.close());
 
 /** Shows the page of an overlay. A page that rests there already is not loaded again. */
-async function show({ path, viewports }: Overlay): Promise<void> {
+async function show({ path, viewports, apiKey }: Overlay): Promise<void> {
   const [first] = viewports;
+  const before = page;
+  page = await tabs.of(apiKey);
+  if (page !== before) restsAt = undefined;
   if (first) await page.setViewportSize(first);
   if (restsAt !== path) await visit(page, path);
   restsAt = undefined;
 }
 
-/** All of them were opened by one. */
 /** What opened it, or the page where nothing on it did, as with a key. */
 const isGivenBack = "document.activeElement?.matches('button, a, main') === true";
 

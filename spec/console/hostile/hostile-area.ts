@@ -1,4 +1,5 @@
 import type { Perch } from "../../../packages/sdk/src/index.ts";
+import type { Pages } from "../../../scripts/console/stories/told.ts";
 
 /** Each would set `hacked`, open a dialog or ask another host if it were taken for more than text. */
 export const markup = [
@@ -21,5 +22,5 @@ export interface HostileArea {
   /** Of the pages, as `plant` returns them. */
   readonly names: readonly string[];
   /** Stores hostile text wherever it can be stored, in an organisation made for it, and returns the addresses under `/console` that show it. */
-  readonly plant: (perch: Perch) => Promise<Readonly<Record<string, string>>>;
+  readonly plant: (perch: Perch) => Promise<Pages>;
 }

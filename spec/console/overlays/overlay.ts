@@ -16,6 +16,8 @@ export interface Overlay {
   /** What is there once it is open. */
   readonly shown: (page: Page) => Locator;
   readonly viewports: readonly (typeof wide)[];
+  /** Who it opens for, if not for the story's admin. */
+  readonly apiKey?: string;
   /** Takes back what opening it needed, once it is closed. */
   readonly tidy?: (page: Page) => Promise<void>;
 }
