@@ -1,4 +1,30 @@
+import type { Page } from "playwright-core";
 import type { Story } from "../../../scripts/console/story.ts";
-import type { Overlay } from "./overlay.ts";
+import { dialog, type Overlay, press } from "./overlay.ts";
 
-export const decideOverlays = (_story: Story): readonly Overlay[] => [];
+const answer = async (page: Page) => {
+  await page.getByLabel("ribbon").selectOption("blue");
+  await page.getByLabel("leaves_on").fill("2026-12-01");
+  await press("Answer question")(page);
+};
+
+/** Dialogs of who may decide. */
+export function decideOverlays({ pages }: Story): readonly Overlay[] {
+  const on = (name: string, title: string, open: Overlay["open"]): Overlay => {
+    const page = pages[name];
+    if (typeof page !== "object") throw new Error(`The story has no page ${name} of an approver`);
+    return { ...dialog(page.path, title, open), apiKey: page.apiKey };
+  };
+  return [
+    on("approval-call", "Approve the call of refund_order", press("Approve call")),
+    on("approval-call", "Reject the call of refund_order", press("Reject call")),
+    on("approval-question", "Answer the question of ask_shop", answer),
+    on("approval-question", "Reject the question of ask_shop", press("Reject question")),
+    on("approval-two-approvers", "Approve the call of send_mail", press("Approve call")),
+    {
+      ...on("approval-call", "", press("Edit arguments")),
+      name: "arguments that are edited",
+      shown: (page) => page.getByRole("button", { name: "Discard changes" }),
+    },
+  ];
+}

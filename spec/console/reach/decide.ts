@@ -1,3 +1,54 @@
-import { defineReach } from "./reach.ts";
+import type { Page } from "playwright-core";
+import { openContext, visit } from "../../../scripts/console/browser.ts";
+import { askFor, createApprover, createGifts, createRefunds } from "../../../scripts/console/stories/decide.ts";
+import { defineReach, type World } from "./reach.ts";
 
-export const reachDecide = defineReach({ operations: {} });
+interface Queue {
+  readonly page: Page;
+  readonly calls: readonly string[];
+  readonly question: string;
+}
+
+async function prepare({ browser, perch, server, shop, listenTo }: World): Promise<Queue> {
+  await Promise.all([createRefunds(perch, shop.toolUrl), createGifts(perch)]);
+  const question = await askFor(perch, "gifts", "A present.");
+  const calls = [await askFor(perch, "refunds", "It is broken."), await askFor(perch, "refunds", "Mine too.")];
+  const { apiKey } = await createApprover(perch, server.url);
+  const context = await openContext(browser, server.url, { apiKey });
+  listenTo(context);
+  return { page: await context.newPage(), calls, question };
+}
+
+const button = (page: Page, name: string) => page.getByRole("button", { name, exact: true });
+const inDialog = (page: Page, name: string) => page.getByRole("dialog").getByRole("button", { name, exact: true });
+
+export const reachDecide = defineReach<Queue>({
+  prepare,
+  operations: {
+    "GET /v1/approvals": (_, { page }) => visit(page, "/console/approvals"),
+    "GET /v1/approvals/{approval_id}": (_, { page }) =>
+      page
+        .getByRole("link", { name: /refunds wants/ })
+        .first()
+        .click(),
+    "POST /v1/approvals/{approval_id}/approve": async (_, { page, calls }) => {
+      await visit(page, `/console/approvals/${calls[0]}`);
+      await button(page, "Approve call").click();
+      await inDialog(page, "Approve call").click();
+    },
+    "POST /v1/approvals/{approval_id}/reject": async (_, { page, calls }) => {
+      await visit(page, `/console/approvals/${calls[1]}`);
+      await button(page, "Reject call").click();
+      await page.getByLabel("Reason").fill("Ask for a photo first.");
+      await inDialog(page, "Reject call").click();
+    },
+    "POST /v1/approvals/{approval_id}/answer": async (_, { page, question }) => {
+      await visit(page, `/console/approvals/${question}`);
+      await page.getByLabel("ribbon").selectOption("blue");
+      await page.getByLabel("leaves_on").fill("2026-12-01");
+      await button(page, "Answer question").click();
+      await inDialog(page, "Answer question").click();
+    },
+  },
+  end: ({ page }) => page.context().close(),
+});

@@ -1,0 +1,166 @@
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { Perch } from "../../packages/sdk/src/index.ts";
+import { generateTotpCode } from "../../packages/server/test/support/authenticator.ts";
+import { launchBrowser, narrow, openContext, visit, watch } from "../../scripts/console/browser.ts";
+import { askFor, createApprover, createGifts, createRefunds } from "../../scripts/console/stories/decide.ts";
+import { createOrganisation } from "../../scripts/console/story.ts";
+
+const server = inject("consoleServer");
+const shop = inject("shop");
+
+let browser: Browser;
+let perch: Perch;
+let approver: Awaited<ReturnType<typeof createApprover>>;
+
+beforeAll(async () => {
+  browser = await launchBrowser();
+  ({ perch } = await createOrganisation(server, "Decide"));
+  approver = await createApprover(perch, server.url);
+  await Promise.all([createRefunds(perch, shop.toolUrl), createGifts(perch)]);
+});
+afterAll(() => browser?.close());
+
+const button = (page: Page, name: string | RegExp) => page.getByRole("button", { name });
+const inDialog = (page: Page, name: string) => page.getByRole("dialog").getByRole("button", { name, exact: true });
+const statusOf = async (id: string) => (await approver.approvals.get(id)).status;
+
+async function openAsApprover(options: Parameters<typeof openContext>[2] = {}): Promise<Page> {
+  const context = await openContext(browser, server.url, { apiKey: approver.apiKey, ...options });
+  return context.newPage();
+}
+
+test("three calls in a row are decided by the keyboard alone, and the next one opens by itself", async () => {
+  const ids: string[] = [];
+  for (const message of ["One", "Two", "Three"]) ids.push(await askFor(perch, "refunds", message));
+  const page = await openAsApprover();
+  await visit(page, "/console/approvals");
+  await page
+    .getByRole("link", { name: /refunds wants/ })
+    .first()
+    .waitFor();
+  await page.keyboard.press("j");
+  // The newest is first.
+  for (const [key, action, id] of [
+    ["a", "Approve call", ids[2]],
+    ["n", "Reject call", ids[1]],
+    ["a", "Approve call", ids[0]],
+  ] as const) {
+    await expect.poll(() => page.url()).toContain(id);
+    await button(page, action).waitFor();
+    await page.keyboard.press(key);
+    await inDialog(page, action).waitFor();
+    // The same key again does nothing but write a reason.
+    await page.keyboard.press(key);
+    await page.keyboard.press("Enter");
+    await expect.poll(() => statusOf(id ?? "")).toBe(key === "a" ? "approved" : "rejected");
+    await page.getByRole("dialog").waitFor({ state: "hidden" });
+  }
+  expect(await page.getByRole("link", { name: /refunds wants/ }).count()).toBe(3);
+  await page.context().close();
+});
+
+test("on a phone, by touch: arguments are edited and approved, a question is answered, and yes and no are far apart", async () => {
+  const call = await askFor(perch, "refunds", "It is broken.");
+  const question = await askFor(perch, "gifts", "A present.");
+  const page = await openAsApprover({ viewport: narrow, hasTouch: true, isMobile: true });
+  await visit(page, `/console/approvals/${call}`);
+  const [yes, no] = [await button(page, "Approve call").boundingBox(), await button(page, "Reject call").boundingBox()];
+  expect((no?.x ?? 0) - ((yes?.x ?? 0) + (yes?.width ?? 0))).toBeGreaterThan(100);
+  expect(Math.min(yes?.height ?? 0, no?.height ?? 0)).toBeGreaterThanOrEqual(44);
+  await button(page, "Edit arguments").tap();
+  const amount = page.getByLabel("amount");
+  await amount.fill("2500");
+  await button(page, "Approve with changes").tap();
+  await page.getByText("At most 1000").waitFor();
+  expect(await page.getByRole("dialog").count()).toBe(0);
+  await amount.fill("80");
+  await button(page, "Approve with changes").tap();
+  await inDialog(page, "Approve call").tap();
+  await expect.poll(() => statusOf(call)).toBe("approved");
+  expect((await approver.approvals.get(call)).contents?.arguments).toMatchObject({ amount: 80, currency: "EUR" });
+
+  await visit(page, `/console/approvals/${question}`);
+  await button(page, "Answer question").tap();
+  // Nothing was chosen yet, so nothing is asked once more, and the first field that lacks something has the cursor.
+  await expect
+    .poll(() =>
+      page.getByLabel("ribbon").evaluate((field: { matches(css: string): boolean }) => field.matches(":focus")),
+    )
+    .toBe(true);
+  await page.getByLabel("ribbon").selectOption("blue");
+  await page.getByLabel("leaves_on").fill("2026-12-01");
+  await button(page, "Answer question").tap();
+  await inDialog(page, "Answer question").tap();
+  await expect.poll(() => statusOf(question)).toBe("answered");
+  expect((await approver.approvals.get(question)).contents?.answer).toEqual({
+    ribbon: "blue",
+    leaves_on: "2026-12-01",
+  });
+  await page.context().close();
+});
+
+test("what another approver changed cannot be approved before it was shown, and what was decided elsewhere is said at once", async () => {
+  const agent = await perch.agents.get("refunds");
+  const tools = agent.tools.map((tool) =>
+    tool.name === "refund_order" ? { ...tool, approval: { approvers: 2 } } : tool,
+  );
+  await perch.agents.create({
+    ...{ name: "two-approvers", model: agent.model, instructions: agent.instructions },
+    tools,
+  });
+  const id = await askFor(perch, "two-approvers", "It is broken.");
+  const other = await createApprover(perch, server.url, "office");
+  const page = await openAsApprover();
+  await visit(page, `/console/approvals/${id}`);
+  await button(page, "Approve call").waitFor();
+  const { digest, contents } = await other.approvals.get(id);
+  await other.approvals.approve(id, { digest, arguments: { ...(contents?.arguments as object), amount: 999 } });
+  await page.getByText("Somebody has changed the arguments").waitFor();
+  expect(await button(page, "Approve call").count()).toBe(0);
+  await button(page, "Show the new arguments").click();
+  await page.getByText("999", { exact: true }).waitFor();
+  await page.getByText("Approved by the key office").waitFor();
+  await other.approvals.reject(id, { reason: "No." });
+  await page.getByText("Rejected by the key office").waitFor({ timeout: 6000 });
+  expect(await button(page, /^(Approve|Reject) call/).count()).toBe(0);
+  await page.context().close();
+});
+
+test("a change that needs a second factor asks for a code, asks again after a wrong one, and signs nobody out", async () => {
+  const { key: apiKey } = await perch.keys.create({ name: "careful", role: "admin" });
+  const careful = new Perch({ baseUrl: server.url, apiKey });
+  const { recovery_codes } = await enrol(careful);
+  await careful.agents.create({
+    name: "guarded",
+    model: "perch/echo",
+    security: { mfa: { enabled: true, operations: ["delete"] } },
+  });
+  const context = await openContext(browser, server.url, { apiKey });
+  const page = await context.newPage();
+  const seen = watch(page);
+  await visit(page, "/console/agents/guarded");
+  await button(page, "More actions").click();
+  await page.getByRole("menuitem", { name: "Delete agent" }).click();
+  await page.getByLabel("Type guarded to confirm").fill("guarded");
+  await inDialog(page, "Delete agent").click();
+  const code = page.getByLabel("Code of your second factor");
+  await code.fill("000000");
+  await page.keyboard.press("Enter");
+  await page.getByText("This code is wrong").waitFor();
+  await code.fill(recovery_codes[0] ?? "");
+  await page.keyboard.press("Enter");
+  await expect.poll(() => new URL(page.url()).pathname).toBe("/console/agents");
+  await expect
+    .poll(async () => (await perch.agents.list().toArray()).some(({ name }) => name === "guarded"))
+    .toBe(false);
+  expect(seen.requests.filter(({ url }) => url.pathname.endsWith("/v1/me")).length).toBeLessThanOrEqual(1);
+  await context.close();
+});
+
+/** Enrols a second factor, and returns its recovery codes: a code of the app counts once in half a minute. */
+async function enrol(client: Perch): Promise<{ readonly recovery_codes: readonly string[] }> {
+  const enrolment = await client.mfa.enrol();
+  await client.mfa.confirm({ code: generateTotpCode(enrolment.secret) });
+  return enrolment;
+}
