@@ -103,11 +103,11 @@ export function HitRow({ agent, hit, mode, isOpen }: HitProps) {
         <button
           type="button"
           aria-expanded={isExplained}
-          aria-label={`Explain the score ${hit.score.toFixed(3)}`}
           title={sentences.join(" ")}
           onClick={() => setIsExplained(!isExplained)}
           className="flex items-center gap-2 rounded p-1 hover:bg-sunken"
         >
+          <span className="sr-only">Explain the score: </span>
           <Bars hit={hit} mode={mode} />
           <span className="w-12 text-right font-mono text-table">{hit.score.toFixed(3)}</span>
           <Icon name="down" className={classNames("size-3.5 text-muted", isExplained && "rotate-180")} />
