@@ -9,7 +9,7 @@ import { ErrorNote } from "../../parts/error-note.tsx";
 import { MayNot } from "../../parts/may-not.tsx";
 import { useCan, useMe } from "../../session/session.ts";
 import { LeaveGuard } from "./leave-guard.tsx";
-import { problemsByField } from "./problems-by-field.ts";
+import { problemsByField } from "../../api/problems-by-field.ts";
 import { AuthFields } from "./security/auth-fields.tsx";
 import { SecurityBlocks } from "./security/block-fields.tsx";
 import { type Here, lockOutReasons } from "./security/lock-out.ts";
