@@ -38,7 +38,8 @@ export function DetailPane({ title, what, actions, onClose, children }: DetailPa
   const Heading = isWide ? "h2" : "h1";
   const pane = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    if (!isWide) pane.current?.focus();
+    // It covers the list, where the keyboard was. A menu of its own would close if it lost the focus.
+    if (!isWide && !document.activeElement?.closest("[role=menu]")) pane.current?.focus();
   }, [isWide]);
   useFocusBackToRow();
   const onKeyDown = (event: KeyboardEvent) => {
