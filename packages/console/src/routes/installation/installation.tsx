@@ -2,6 +2,7 @@ import type { Installation as InstallationData } from "@perch/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { installationQuery } from "../../api/installation-queries.ts";
 import { Ago } from "../../parts/ago.tsx";
+import { CopyButton } from "../../parts/copy-button.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { OutsideText } from "../../parts/outside-text.tsx";
 import { Page } from "../../parts/page.tsx";
@@ -51,7 +52,10 @@ const Contents = ({ data }: { readonly data: InstallationData }) => (
       </p>
     )}
     <p className="px-4 py-4 text-muted text-small">
-      What to do about each failure is in the pages docs/operations/failures.md and alerts.md.
+      What to do about each failure is in the pages docs/operations/failures.md and alerts.md. Where a worker runs,{" "}
+      <code className="font-mono">perch-server doctor</code>
+      <CopyButton text="perch-server doctor" what="the command" className="align-middle" />
+      checks the settings, too.
     </p>
   </>
 );
