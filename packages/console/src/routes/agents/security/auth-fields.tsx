@@ -62,6 +62,7 @@ export const AuthFields = ({ current, auth, onChange, problems }: AuthProps) => 
         {(ids) => (
           <Select
             {...ids}
+            className="self-start"
             value={auth === undefined ? "keep" : (auth?.type ?? "none")}
             onChange={({ target }) => choose(target.value)}
           >

@@ -1,0 +1,63 @@
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { launchBrowser, openContext, visit } from "../../scripts/console/browser.ts";
+import { createOrganisation } from "../../scripts/console/story.ts";
+
+const server = inject("consoleServer");
+let browser: Browser;
+let page: Page;
+beforeAll(async () => {
+  browser = await launchBrowser();
+  const { apiKey, perch } = await createOrganisation(server, "Settings");
+  await perch.agents.create({ name: "guarded", model: "perch/echo" });
+  await perch.agents.create({ name: "other", model: "perch/echo" });
+  const context = { user_id: "user-42" };
+  await perch.agents.invoke("other", { message: "hello", context });
+  page = await (await openContext(browser, server.url, { apiKey })).newPage();
+});
+afterAll(() => browser?.close());
+
+const press = (name: string) => page.getByRole("button", { name }).first().click();
+
+test("whoever would lock themselves out is warned before, and told afterwards how to undo it", async () => {
+  await visit(page, "/console/agents/guarded/security");
+  await page.getByLabel("Accept only these addresses").check();
+  await page.getByLabel("Addresses and ranges").fill("203.0.113.7");
+  await page.getByText("Your address 127.0.0.1 is not in the list").first().waitFor();
+  await press("Save settings");
+  const save = page.getByRole("button", { name: "Save settings anyway" });
+  expect(await save.isDisabled()).toBe(true);
+  await page.getByLabel("Type guarded to confirm").fill("guarded");
+  await save.click();
+  await page.getByText(/perch-server reset-agent-security --organisation org_\w+ --agent guarded/).waitFor();
+  expect(await page.locator("body").textContent()).toContain("Your address is not in the list of addresses");
+  // The refusal is the agent's, and ends no session.
+  await visit(page, "/console/agents/other");
+  expect(page.url()).toContain("/console/agents/other");
+});
+
+test("settings that let the browser in are saved without a question", async () => {
+  await visit(page, "/console/agents/other/security");
+  await page.getByLabel("Accept only these addresses").check();
+  await page.getByLabel("Addresses and ranges").fill("127.0.0.0/8\n::1");
+  await press("Save settings");
+  await expect.poll(() => page.getByRole("button", { name: "Save settings" }).isDisabled()).toBe(true);
+  expect(await page.getByRole("alert").count()).toBe(0);
+});
+
+test("an erasure ends with a receipt, and nothing names the user any more", async () => {
+  await visit(page, "/console/settings/users-data");
+  await page.getByLabel("User id").fill("user-42");
+  await press("Erase user's data");
+  await page.getByLabel("Type user-42 to confirm").fill("user-42");
+  await page.getByRole("dialog").getByRole("button", { name: "Erase user's data" }).click();
+  await page.getByRole("row", { name: /records of runs 1/ }).waitFor();
+  expect(await page.locator("body").textContent()).not.toContain("user-42");
+});
+
+test("the audit log names who did what, and leads to it", async () => {
+  await visit(page, "/console/audit?operation=updateAgent&outcome=changed");
+  await page.getByRole("row", { name: /The key first admin key updated the agent other/ }).waitFor();
+  await page.getByRole("link", { name: "other" }).first().click();
+  await expect.poll(() => page.url()).toContain("/console/agents/agent_");
+});
