@@ -24,7 +24,8 @@ export function BlockLink({ agent, block, span, kind, isCompared }: BlockLinkPro
   const { left, width } = placeOf(from, to, span);
   const isLiveNow = kind === "live" && isOpen;
   const what = kind === "canary" && !isOpen ? "canary" : wordOf(deployment);
-  const name = `${deployment.version}, ${what}, ${isOpen ? `since ${exactTime(new Date(from))}` : `for ${formatSpan(to - from)} until ${exactTime(new Date(to))}`}`;
+  // It begins with what is seen, for those who say what they want to press.
+  const name = `${deployment.version} ${what}, ${isOpen ? `since ${exactTime(new Date(from))}` : `for ${formatSpan(to - from)} until ${exactTime(new Date(to))}`}`;
   return (
     <li className="contents">
       <Link
@@ -41,8 +42,7 @@ export function BlockLink({ agent, block, span, kind, isCompared }: BlockLinkPro
         )}
       >
         {deployment.version}
-        {isLiveNow && <span className="ml-1.5 font-sans">live</span>}
-        {kind === "canary" && isOpen && <span className="ml-1.5 font-sans">{deployment.traffic_percent} %</span>}
+        {isOpen && <span className="font-sans"> {what}</span>}
       </Link>
     </li>
   );
