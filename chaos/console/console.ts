@@ -54,10 +54,23 @@ async function openScene(stops: Stops): Promise<Scene> {
   context.setDefaultTimeout(60_000);
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   const tail = await openTail(context);
+  const lines = createLineJudge();
   await load.burst(firstLines);
+  // Once more lines come, the tab drops the first.
+  await seeAll({ load, lines, tail });
   load.start();
   const metrics = await openMetrics(context);
-  return { nodes, load, lines: createLineJudge(), tail, metrics };
+  return { nodes, load, lines, tail, metrics };
+}
+
+/** Waits until the tail has all that was written, and looks at it. */
+async function seeAll({ load, lines, tail }: Pick<Scene, "load" | "lines" | "tail">): Promise<void> {
+  let numbers: number[] = [];
+  await waitUntil(async () => {
+    numbers = await tail.copyNumbers();
+    return numbers.at(-1) === load.written();
+  }, 30);
+  lines.add(numbers);
 }
 
 /** The node whose stream the tail reads, without a warning. */
@@ -105,14 +118,10 @@ async function keepWatch(scene: Scene, durationMs: number) {
 }
 
 /** What was written last is seen, too. */
-async function finish({ load, lines, tail }: Scene): Promise<string[]> {
+async function finish(scene: Scene): Promise<string[]> {
+  const { load, lines } = scene;
   await load.stop();
-  await waitUntil(async () => {
-    const numbers = await tail.copyNumbers();
-    if (numbers.at(-1) !== load.written()) return false;
-    lines.add(numbers);
-    return true;
-  }, 20);
+  await seeAll(scene);
   return lines.seen() === load.written() ? [] : [`the last line is ${lines.seen()} of ${load.written()}`];
 }
 

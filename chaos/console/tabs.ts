@@ -49,7 +49,12 @@ export async function openTail(context: BrowserContext): Promise<TailTab> {
   });
   const tab = await openTab(context, "tail", `/console/logs?agent=${agent}&tail=1`);
   const { page } = tab;
-  await page.getByText("Following.").waitFor();
+  await page
+    .getByText("Following.")
+    .waitFor()
+    .catch(async (error: unknown) => {
+      throw new Error(`The tail is not open: ${await page.locator("body").innerText()}`, { cause: error });
+    });
   return {
     ...tab,
     servedBy: () => servedBy,
