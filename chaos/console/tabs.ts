@@ -53,7 +53,7 @@ export async function openTail(context: BrowserContext): Promise<TailTab> {
     .getByText("Following.")
     .waitFor()
     .catch(async (error: unknown) => {
-      throw new Error(`The tail is not open: ${await page.locator("body").innerText()}`, { cause: error });
+      throw new Error(`The tail is not open: ${await page.locator("body").textContent()}`, { cause: error });
     });
   return {
     ...tab,
