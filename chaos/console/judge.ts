@@ -9,8 +9,8 @@ const megabyte = 1024 * 1024;
 /** Flat: in the last third of the time the heap is at most so much above what it was in the second. */
 const maxGrowth = 0.1;
 const maxGrowthBytes = 3 * megabyte;
-/** Of elements and listeners a few come and go with what is shown. */
-const maxMoreItems = 50;
+/** A few come and go with what is shown; one for each line would be hundreds, in the short form too. */
+const maxMore = { nodes: 200, listeners: 50 };
 
 const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
 
@@ -36,7 +36,7 @@ export function judgeGrowth(tab: string, sizes: readonly TabSize[]): string[] {
     problems.push(`${tab}: the heap grew from ${megabytes(heap.second)} to ${megabytes(heap.last)} MB`);
   for (const what of ["nodes", "listeners"] as const) {
     const { second, last } = thirdsOf(sizes.map((size) => size[what]));
-    if (last - second > Math.max(maxMoreItems, second * maxGrowth))
+    if (last - second > maxMore[what])
       problems.push(`${tab}: ${what} grew from ${Math.round(second)} to ${Math.round(last)}`);
   }
   return problems;
