@@ -30,6 +30,11 @@ const randomTexts: readonly { readonly pattern: RegExp; readonly fake: (count: n
   { pattern: /(?<=#link=)[\w-]{43}/g, fake: () => `${example.repeat(6)}E` },
   { pattern: /(?<=\/connect\/)[\w.-]{40,}/g, fake: () => example.repeat(6) },
   { pattern: /\bpcc_[\w-]{43}/g, fake: () => `pcc_${example.repeat(6)}E` },
+  // The id of a log entry, which is a cursor: time and number.
+  {
+    pattern: /^WzE[\w-]{16,}$/g,
+    fake: (count) => Buffer.from(JSON.stringify([storyStartMs, String(count)])).toString("base64url"),
+  },
   { pattern: /^[\w-]{43}$/g, fake: (count) => `${example.repeat(5)}${pad(count, 8)}` },
   // The digest of a call.
   { pattern: /^[0-9a-f]{64}$/g, fake: (count) => pad(count, 64) },
