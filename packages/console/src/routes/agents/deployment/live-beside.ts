@@ -1,4 +1,5 @@
 import type { Deployment } from "@perch/sdk";
+import { handoverMs } from "../deployments/timeline.ts";
 
 /** The deployment that had the other requests when this one became a canary: it was live for everybody then. */
 export const liveBeside = (deployments: readonly Deployment[], canary: Deployment): Deployment | undefined => {
@@ -11,7 +12,7 @@ export const liveBeside = (deployments: readonly Deployment[], canary: Deploymen
       each.traffic_percent === 100 &&
       each.activated_at !== null &&
       each.activated_at <= activated_at &&
-      (each.ended_at === null || each.ended_at > activated_at),
+      (each.ended_at === null || Date.parse(each.ended_at) > Date.parse(activated_at) + handoverMs),
   );
 };
 

@@ -1,5 +1,6 @@
 import type { Deployment } from "@perch/sdk";
 import { expect, test } from "vitest";
+import { liveBeside } from "../deployment/live-beside.ts";
 import { timeTicks } from "./time-ticks.ts";
 import { placeOf, timelineOf } from "./timeline.ts";
 
@@ -41,6 +42,16 @@ test("a promoted canary is a canary until the one before it ends, and live from 
     ["v2", 50, 100],
   ]);
   expect(minutes(lane?.canaries ?? [])).toEqual([["v2", 30, 50]]);
+});
+
+test("one that begins a moment before the other ends took its place, and was no canary", () => {
+  const v2 = deployment("v2", 50, null, { activated_at: new Date(50 * 60_000 - 3).toISOString() });
+  const v1 = deployment("v1", 10, 50);
+  const [lane] = timelineOf([v2, v1], span, 100 * 60_000);
+  expect(lane?.canaries).toEqual([]);
+  expect(lane?.live.length).toBe(2);
+  expect(liveBeside([v2, v1], v2)).toBeUndefined();
+  expect(liveBeside([v1], { ...v2, activated_at: at(49) })).toBe(v1);
 });
 
 test("what failed its checks has a moment and no block, and what is out of sight is left out", () => {

@@ -38,6 +38,9 @@ const blockOf = (deployment: Deployment, now: number): Block | undefined => {
   return { deployment, from: timeUntil(activated_at, now), to, isOpen: status === "active" };
 };
 
+/** A deployment ends and the next one begins in two statements, whose clock can be set back between them: so little is no canary. */
+export const handoverMs = 1000;
+
 /**
  * A canary that was promoted has one record, which begins when it was a canary. It was live from the end of the one before: until then,
  * both served requests.
@@ -47,7 +50,7 @@ function splitPromoted(blocks: readonly Block[]): { readonly live: Block[]; read
   const canaries: Block[] = [];
   for (const block of blocks.toSorted((a, b) => a.from - b.from)) {
     const before = live.at(-1);
-    if (before && !before.isOpen && before.to > block.from) {
+    if (before && !before.isOpen && before.to > block.from + handoverMs) {
       canaries.push({ ...block, to: before.to, isOpen: false });
       live.push({ ...block, from: before.to });
     } else live.push(block);
