@@ -1,5 +1,6 @@
 import type { Agent, Deployment, DeploymentOfAnyAgent, QueryOf } from "@perch/sdk";
 import { queryOptions } from "@tanstack/react-query";
+import { resolveRange } from "../parts/time-range.ts";
 import { isCanary } from "./is-canary.ts";
 import { cursorPages, offsetPages } from "./paged.ts";
 import { perch } from "./perch.ts";
@@ -7,10 +8,15 @@ import { perch } from "./perch.ts";
 const pendingPollMs = 1000;
 const canaryPollMs = 2000;
 const quietPollMs = 15_000;
-/** Finding them reads everything that is live. */
+const rangePollMs = 30_000;
 const canariesPollMs = 5000;
 
+/** The largest page that the API allows. */
+const pageSize = 100;
+
 const isPending = ({ status }: Deployment): boolean => status === "pending";
+
+export type DeploymentFilter = Omit<QueryOf<"GET /v1/deployments">, "limit" | "cursor">;
 
 /** As often as these can change by themselves: a check ends, a guard decides, somebody else deploys. */
 export function pollMs(deployments: readonly Deployment[] | undefined): number {
@@ -18,12 +24,70 @@ export function pollMs(deployments: readonly Deployment[] | undefined): number {
   return deployments?.some(isCanary) ? canaryPollMs : quietPollMs;
 }
 
+/** The newest of those that match, beyond the 100 that one answer has. */
+async function takeDeployments(
+  filter: DeploymentFilter,
+  count: number,
+  signal: AbortSignal,
+): Promise<readonly DeploymentOfAnyAgent[]> {
+  const found: DeploymentOfAnyAgent[] = [];
+  const limit = Math.min(count, pageSize);
+  for await (const deployment of perch.deployments.listAll({ ...filter, limit }, { signal })) {
+    found.push(deployment);
+    if (found.length === count) break;
+  }
+  return found;
+}
+
+/** How many requests it takes to read so many again: a poll waits so many times longer. */
+const pagesOf = (deployments: readonly Deployment[] | undefined): number =>
+  Math.max(1, Math.ceil((deployments?.length ?? 0) / pageSize));
+
 /** The newest deployments of an agent. While one is pending, its outcome is awaited. */
 export const deploymentsQuery = (agent: string) =>
   queryOptions({
     queryKey: ["deployments", agent, "newest"],
-    queryFn: async ({ signal }) => (await perch.deployments.list(agent, { limit: 100 }, { signal }).page()).data,
+    queryFn: async ({ signal }) => (await perch.deployments.list(agent, { limit: pageSize }, { signal }).page()).data,
     refetchInterval: ({ state }) => (state.data?.some(isPending) ? pendingPollMs : false),
+  });
+
+/** Of an environment, those that were made last before a time: one of them was live then. */
+export const deploymentsBeforeQuery = (agent: string, environment: string, before: string) =>
+  queryOptions({
+    queryKey: ["deployments", agent, "before", environment, before],
+    queryFn: ({ signal }) => takeDeployments({ agent_id: agent, environment, end_time: before }, 20, signal),
+    staleTime: quietPollMs,
+  });
+
+interface RangeOfDeployments {
+  readonly agent: string;
+  readonly environment: string | undefined;
+  readonly range: string | undefined;
+}
+
+/** More marks than this, no chart has room for. */
+const maxInRange = 1000;
+
+/** Those that were made in a range, to explain what the charts of that range show. */
+export const deploymentsInRangeQuery = ({ agent, environment, range }: RangeOfDeployments) =>
+  queryOptions({
+    queryKey: ["deployments", agent, "range", range, environment],
+    queryFn: ({ signal }) => {
+      const { start, end } = resolveRange(range, new Date());
+      const times = { start_time: start.toISOString(), end_time: end?.toISOString() };
+      return takeDeployments({ agent_id: agent, environment, ...times }, maxInRange, signal);
+    },
+    refetchInterval: ({ state }) => (state.data?.some(isPending) ? pendingPollMs : rangePollMs) * pagesOf(state.data),
+  });
+
+/** What an environment can be rolled back to, newest first. It is another answer as soon as something else is live. */
+export const replacedDeploymentsQuery = (agent: string, live: Deployment) =>
+  queryOptions({
+    queryKey: ["deployments", agent, "replaced", live.environment, live.id],
+    queryFn: async ({ signal }) => {
+      const filter = { environment: live.environment, status: "superseded", limit: pageSize } as const;
+      return (await perch.deployments.list(agent, filter, { signal }).page()).data;
+    },
   });
 
 /** All deployments of an agent that are kept, newest first, page after page. */
@@ -45,11 +109,9 @@ export const activeDeploymentsQuery = (agent: string) =>
   queryOptions({
     queryKey: ["deployments", agent, "active"],
     queryFn: async ({ signal }) =>
-      (await perch.deployments.list(agent, { status: "active", limit: 100 }, { signal }).page()).data,
+      (await perch.deployments.list(agent, { status: "active", limit: pageSize }, { signal }).page()).data,
     refetchInterval: quietPollMs,
   });
-
-export type DeploymentFilter = Omit<QueryOf<"GET /v1/deployments">, "limit" | "cursor">;
 
 /** Deployments of all agents, newest first. */
 export const allDeploymentsQuery = (filter: DeploymentFilter) => ({
@@ -61,31 +123,35 @@ export const allDeploymentsQuery = (filter: DeploymentFilter) => ({
 /** What is live beyond this many deployments is not shown in the list of agents; each agent's page has its own. */
 const maxActive = 5000;
 
-async function listActive(signal: AbortSignal): Promise<readonly DeploymentOfAnyAgent[]> {
-  const found: DeploymentOfAnyAgent[] = [];
-  for await (const deployment of perch.deployments.listAll({ status: "active", limit: 100 }, { signal })) {
-    found.push(deployment);
-    if (found.length === maxActive) break;
-  }
-  return found;
-}
+const allActive = {
+  queryKey: ["deployments", "all", "active"],
+  queryFn: ({ signal }: { readonly signal: AbortSignal }) => takeDeployments({ status: "active" }, maxActive, signal),
+  staleTime: 15_000,
+};
 
 const byAgent = (active: readonly DeploymentOfAnyAgent[]): ReadonlyMap<string, readonly Deployment[]> =>
   Map.groupBy(active, ({ agent_id }) => agent_id);
 
 /** What serves requests now, of all agents, by the agent's id. */
-export const allActiveDeploymentsQuery = queryOptions({
-  queryKey: ["deployments", "all", "active"],
-  queryFn: async ({ signal }) => byAgent(await listActive(signal)),
-  staleTime: 15_000,
+export const allActiveDeploymentsQuery = queryOptions({ ...allActive, select: byAgent });
+
+const canariesOf = (active: readonly DeploymentOfAnyAgent[]): readonly DeploymentOfAnyAgent[] =>
+  active.filter(isCanary);
+
+/** Canaries under way, of all agents. Finding them reads everything that is live, so those that are found are followed one by one. */
+export const canariesQuery = queryOptions({
+  ...allActive,
+  select: canariesOf,
+  refetchInterval: ({ state }) => quietPollMs * pagesOf(state.data),
 });
 
-/** Canaries under way, of all agents. */
-export const canariesQuery = queryOptions({
-  queryKey: ["deployments", "all", "canaries"],
-  queryFn: async ({ signal }) => (await listActive(signal)).filter(isCanary),
-  refetchInterval: ({ state }) => (state.data?.length ? canariesPollMs : quietPollMs),
-});
+/** One of so many canaries. Together they ask for one each second at most. */
+export const canaryQuery = (canary: DeploymentOfAnyAgent, count: number) =>
+  queryOptions({
+    ...deploymentQuery(canary.agent_name, canary.id),
+    initialData: canary,
+    refetchInterval: Math.max(canariesPollMs, count * 1000),
+  });
 
 /** What was done with a deployment, newest first, and by whom. It needs the permission `manage`. */
 export const deploymentHistoryQuery = (id: string) =>

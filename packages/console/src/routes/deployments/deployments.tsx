@@ -74,7 +74,9 @@ export function Deployments() {
         </FilterBar>
       }
     >
-      {(statusOf(status) ?? "active") === "active" && <Canaries agent={agent} environment={env} />}
+      {(statusOf(status) ?? "active") === "active" && (
+        <Canaries agent={agent} environment={env} listed={query.data?.pages.flatMap(({ data }) => data) ?? []} />
+      )}
       <PagedList query={query} what="deployments" empty={<NoDeployments isFiltered={count > 0} range={range} />}>
         {(deployments) => <AllDeploymentsTable deployments={deployments} />}
       </PagedList>

@@ -1,7 +1,8 @@
 import type { DeploymentOfAnyAgent } from "@perch/sdk";
-import { useQuery } from "@tanstack/react-query";
+import { useQueries, useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { canariesQuery } from "../../../api/deployments-queries.ts";
+import { canariesQuery, canaryQuery } from "../../../api/deployments-queries.ts";
+import { isCanary } from "../../../api/is-canary.ts";
 import { Ago } from "../../../parts/ago.tsx";
 import { OutsideText } from "../../../parts/outside-text.tsx";
 import { StatusMark } from "../../../parts/status-mark.tsx";
@@ -29,15 +30,24 @@ const CanaryItem = ({ canary }: { readonly canary: DeploymentOfAnyAgent }) => {
   );
 };
 
+/** Those that are under way as each of them is now, and not as it was when all of them were last looked for. */
+function useCanaries(listed: readonly DeploymentOfAnyAgent[]): readonly DeploymentOfAnyAgent[] {
+  const { data: found = [] } = useQuery(canariesQuery);
+  const known = [...new Map([...listed.filter(isCanary), ...found].map((each) => [each.id, each])).values()];
+  const now = useQueries({ queries: known.map((each) => canaryQuery(each, known.length)) });
+  return known.map((each, index) => ({ ...each, ...now[index]?.data })).filter(isCanary);
+}
+
 interface CanariesProps {
   readonly agent: string | undefined;
   readonly environment: string | undefined;
+  /** What the page's table shows, which knows of new ones first. */
+  readonly listed: readonly DeploymentOfAnyAgent[];
 }
 
 /** Canaries under way, whenever they began: what is not decided yet stands above what is. */
-export function Canaries({ agent, environment }: CanariesProps) {
-  const { data = [] } = useQuery(canariesQuery);
-  const canaries = data.filter(
+export function Canaries({ agent, environment, listed }: CanariesProps) {
+  const canaries = useCanaries(listed).filter(
     (each) =>
       (environment === undefined || each.environment === environment) &&
       (agent === undefined || each.agent_name === agent || each.agent_id === agent),
