@@ -11,8 +11,10 @@ import { useCan } from "../../session/session.ts";
 import { RollBack } from "./deploy/roll-back.tsx";
 import { ComparedDeployments } from "./deployments/compared-deployments.tsx";
 import { DeploymentTable } from "./deployments/deployment-table.tsx";
+import { isPageMissing, uniteDeployments } from "./deployments/loaded-time.ts";
 import { timelineOf } from "./deployments/timeline.ts";
 import { TimelineView } from "./deployments/timeline-view.tsx";
+import { useEarlier } from "./deployments/use-earlier.ts";
 import { servedEnvironments } from "./live-deployments.ts";
 
 const route = getRouteApi("/signed-in/agents/$agent/deployments");
@@ -25,13 +27,23 @@ function useDeploymentPages(agent: string, environment: string | undefined, star
     refetchInterval: ({ state }) =>
       pollMs(state.data?.pages.flatMap(({ data }) => data)) * (state.data?.pages.length ?? 1),
   });
-  const { data, hasNextPage, isFetching, fetchNextPage } = query;
+  const { data, hasNextPage, isFetching, isError, fetchNextPage } = query;
   const oldest = data?.pages.at(-1)?.data.at(-1)?.created_at;
-  const isMissing = hasNextPage && !isFetching && oldest !== undefined && Date.parse(oldest) > start.getTime();
+  const isMissing = isPageMissing({ oldest, hasNextPage, isFetching, isError }, start);
   useEffect(() => {
     if (isMissing) void fetchNextPage();
   }, [isMissing, fetchNextPage]);
-  return query;
+  const isReached = oldest !== undefined && Date.parse(oldest) <= start.getTime();
+  return { query, continuesBefore: hasNextPage && isReached ? oldest : undefined };
+}
+
+/** What the timeline shows beside the pages that were loaded: what is live, however old, and what was when the oldest of them was made. */
+function useOlder(agent: string, env: string | undefined, pages: ReturnType<typeof useDeploymentPages>) {
+  const { data: everywhere = [] } = useQuery(activeDeploymentsQuery(agent));
+  const active = everywhere.filter(({ environment }) => env === undefined || environment === env);
+  const loaded = pages.query.data?.pages.flatMap(({ data }) => data) ?? [];
+  const earlier = useEarlier(agent, [...loaded, ...active], pages.continuesBefore);
+  return [...active, ...earlier];
 }
 
 /** The last of two chosen ones gives way to a third. */
@@ -67,7 +79,9 @@ export function AgentDeployments() {
   const { env, range } = useSearch({ strict: false });
   const navigate = route.useNavigate();
   const clock = useSlowClock();
-  const query = useDeploymentPages(agent, env, resolveRange(range, clock).start);
+  const pages = useDeploymentPages(agent, env, resolveRange(range, clock).start);
+  const older = useOlder(agent, env, pages);
+  const { query } = pages;
   // What was loaded since the clock's last tick is in sight too.
   const now = new Date(Math.max(clock.getTime(), query.dataUpdatedAt));
   const { start, end = now } = resolveRange(range, now);
@@ -79,7 +93,7 @@ export function AgentDeployments() {
   return (
     <PagedList query={query} what="deployments" empty={<NoDeployments agent={agent} env={env} />}>
       {(deployments) => {
-        const lanes = timelineOf(deployments, span, now.getTime());
+        const lanes = timelineOf(uniteDeployments(deployments, older), span, now.getTime());
         return (
           <>
             <section aria-labelledby="timeline-title" className="flex flex-col gap-1 pt-3 pb-4">

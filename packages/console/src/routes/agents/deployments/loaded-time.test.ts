@@ -1,0 +1,23 @@
+import type { Deployment } from "@perch/sdk";
+import { expect, test } from "vitest";
+import { isPageMissing, uniteDeployments } from "./loaded-time.ts";
+
+const start = new Date("2026-01-02T00:00:00Z");
+const within = { oldest: "2026-01-02T10:00:00Z", hasNextPage: true, isFetching: false, isError: false };
+
+test("pages are loaded until one reaches beyond the time in sight", () => {
+  expect(isPageMissing(within, start)).toBe(true);
+  expect(isPageMissing({ ...within, oldest: "2026-01-01T23:00:00Z" }, start)).toBe(false);
+  expect(isPageMissing({ ...within, hasNextPage: false }, start)).toBe(false);
+});
+
+test("a page that failed is not asked for again without end", () => {
+  expect(isPageMissing({ ...within, isError: true }, start)).toBe(false);
+});
+
+test("of a deployment that two lists have, the first list's is taken", () => {
+  const one = (id: string, status: string) => ({ id, status }) as Deployment;
+  const united = uniteDeployments([one("a", "rolled_back")], [one("a", "active"), one("b", "active")]);
+  expect(united).toHaveLength(2);
+  expect(united).toEqual(expect.arrayContaining([one("a", "rolled_back"), one("b", "active")]));
+});
