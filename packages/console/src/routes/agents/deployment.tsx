@@ -1,6 +1,6 @@
 import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { activeDeploymentsQuery, deploymentQuery, deploymentsQuery } from "../../api/deployments-queries.ts";
+import { activeDeploymentsQuery, deploymentQuery, deploymentsBeforeQuery } from "../../api/deployments-queries.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { OutsideText } from "../../parts/outside-text.tsx";
 import { useCan } from "../../session/session.ts";
@@ -22,12 +22,15 @@ export function DeploymentPage() {
   const { agent, deployment: id } = route.useParams();
   const { data: deployment } = useSuspenseQuery(deploymentQuery(agent, id));
   const { data: active = [] } = useQuery(activeDeploymentsQuery(agent));
-  const { data: newest = [] } = useQuery(deploymentsQuery(agent));
   const [canWrite, canManage] = [useCan("write"), useCan("manage")];
-  const { version, environment, error, guards } = deployment;
+  const { version, environment, error, guards, activated_at } = deployment;
+  const { data: before = [] } = useQuery({
+    ...deploymentsBeforeQuery(agent, environment, activated_at ?? ""),
+    enabled: activated_at !== null,
+  });
   const served = servedEnvironments(active).find((one) => one.environment === environment);
   const isTrial = wasCanary(deployment);
-  const beside = liveBeside(newest, deployment);
+  const beside = liveBeside(before, deployment);
   const canaryBeside = served?.live?.id === id ? served.canary : undefined;
   return (
     <div className="flex flex-col gap-5 p-4">

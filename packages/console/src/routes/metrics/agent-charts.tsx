@@ -3,7 +3,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { lazy, Suspense, useMemo } from "react";
 import { detailedHistoryQuery } from "../../api/agent-history-queries.ts";
 import { marksOf } from "../../api/deployment-marks.ts";
-import { deploymentsQuery } from "../../api/deployments-queries.ts";
+import { deploymentsInRangeQuery } from "../../api/deployments-queries.ts";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { granularityWords } from "../../parts/granularity.ts";
 import { OutsideText } from "../../parts/outside-text.tsx";
@@ -17,7 +17,6 @@ import { chosenGranularity } from "./chosen-granularity.ts";
 const TimeChart = lazy(async () => ({ default: (await import("../../parts/time-chart.tsx")).TimeChart }));
 
 const route = getRouteApi("/signed-in/metrics");
-const deploymentsEveryMs = 30_000;
 
 interface ChartsProps {
   readonly charts: readonly ChartOfPage[];
@@ -52,7 +51,7 @@ function useHistories(agent: string) {
 export function AgentCharts({ agent }: { readonly agent: string }) {
   const { range, env, version, compare } = route.useSearch();
   const { data: histories, error, refetch } = useHistories(agent);
-  const { data: deployments } = useQuery({ ...deploymentsQuery(agent), refetchInterval: deploymentsEveryMs });
+  const { data: deployments } = useQuery(deploymentsInRangeQuery({ agent, environment: env, range }));
   const marks = useMemo(() => marksOf(deployments ?? [], env), [deployments, env]);
   const charts = useMemo(() => chartsOf(histories ?? []), [histories]);
   const columns = useMemo(() => columnsOf(charts), [charts]);

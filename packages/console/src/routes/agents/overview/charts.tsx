@@ -3,7 +3,7 @@ import { useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useMemo } from "react";
 import { type AgentHistory, historyQuery } from "../../../api/agent-history-queries.ts";
 import { marksOf } from "../../../api/deployment-marks.ts";
-import { deploymentsQuery } from "../../../api/deployments-queries.ts";
+import { deploymentsInRangeQuery } from "../../../api/deployments-queries.ts";
 import { formatCount, formatDuration } from "../../../parts/duration.ts";
 import { ErrorNote } from "../../../parts/error-note.tsx";
 import { formatPercent, formatPerMinute, formatRuns, formatShort, largestOf, totalOf } from "../../../parts/figures.ts";
@@ -67,7 +67,7 @@ const FourCharts = ({ history, marks }: FourChartsProps) => {
 export function Charts({ agent }: { readonly agent: string }) {
   const { env, range } = useSearch({ strict: false });
   const { data: history, error, refetch } = useQuery(historyQuery({ agent, range, environment: env }));
-  const { data: deployments } = useQuery(deploymentsQuery(agent));
+  const { data: deployments } = useQuery(deploymentsInRangeQuery({ agent, environment: env, range }));
   const marks = useMemo(() => marksOf(deployments ?? [], env), [deployments, env]);
   return (
     <section aria-labelledby="charts-title" className="flex flex-col gap-3">
