@@ -1,9 +1,9 @@
 import type { Deployment } from "@perch/sdk";
-import { useState } from "react";
 import { perch } from "../../../api/perch.ts";
 import { Button } from "../../../parts/button.tsx";
 import { ConfirmDialog } from "../../../parts/confirm-dialog.tsx";
 import { useAgentChanged } from "../use-agent-changed.ts";
+import { useAsked } from "./use-asked.ts";
 
 interface CanaryActionsProps {
   readonly agent: string;
@@ -13,19 +13,19 @@ interface CanaryActionsProps {
 
 /** A canary ends in one of two ways: it becomes the live version, or it gets no more requests. */
 export function CanaryActions({ agent, canary, live }: CanaryActionsProps) {
-  const [open, setOpen] = useState<"promote" | "abort">();
+  const promotion = useAsked(live);
+  const ending = useAsked(live);
   const changed = useAgentChanged();
-  const close = () => setOpen(undefined);
   const { environment, version } = canary;
   return (
     <>
-      <Button onClick={() => setOpen("promote")}>Promote canary</Button>
-      <Button onClick={() => setOpen("abort")}>Abort canary</Button>
+      <Button onClick={promotion.open}>Promote canary</Button>
+      <Button onClick={ending.open}>Abort canary</Button>
       <ConfirmDialog
-        open={open === "promote"}
-        onClose={close}
+        open={promotion.isOpen}
+        onClose={promotion.close}
         title={`Promote ${version} in ${environment}`}
-        description={`${version} will get all requests in ${environment} from the next one on${live ? `, in place of ${live.version}` : ""}.`}
+        description={`${version} will get all requests in ${environment} from the next one on${promotion.about ? `, in place of ${promotion.about.version}` : ""}.`}
         action={`Promote ${version}`}
         onConfirm={async () => {
           await perch.deployments.promote(agent, canary.id);
@@ -33,10 +33,10 @@ export function CanaryActions({ agent, canary, live }: CanaryActionsProps) {
         }}
       />
       <ConfirmDialog
-        open={open === "abort"}
-        onClose={close}
+        open={ending.isOpen}
+        onClose={ending.close}
         title={`Abort ${version} in ${environment}`}
-        description={`${version} will get no more requests in ${environment}${live ? `; ${live.version} gets all of them` : ""}.`}
+        description={`${version} will get no more requests in ${environment}${ending.about ? `; ${ending.about.version} gets all of them` : ""}.`}
         action={`Abort ${version}`}
         kind="danger"
         onConfirm={async () => {

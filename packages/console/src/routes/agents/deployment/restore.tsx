@@ -1,10 +1,10 @@
 import type { Deployment } from "@perch/sdk";
 import { useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
 import { perch } from "../../../api/perch.ts";
 import { Button } from "../../../parts/button.tsx";
 import { ConfirmDialog } from "../../../parts/confirm-dialog.tsx";
 import { canaryEnds } from "../deploy/outcome-sentence.ts";
+import { useAsked } from "../deploy/use-asked.ts";
 import { useAgentChanged } from "../use-agent-changed.ts";
 
 interface RestoreProps {
@@ -15,18 +15,19 @@ interface RestoreProps {
 }
 
 /** Rolls an environment back to a deployment that was live before, and shows the one that comes of it. */
-export function Restore({ agent, past, live, canary }: RestoreProps) {
-  const [isOpen, setIsOpen] = useState(false);
+export function Restore({ agent, past, ...served }: RestoreProps) {
+  const asked = useAsked(served);
+  const { live, canary } = asked.about;
   const changed = useAgentChanged();
   const navigate = useNavigate();
   const { version, environment } = past;
   const what = `Roll back ${environment} to ${version}`;
   return (
     <>
-      <Button onClick={() => setIsOpen(true)}>{what}</Button>
+      <Button onClick={asked.open}>{what}</Button>
       <ConfirmDialog
-        open={isOpen}
-        onClose={() => setIsOpen(false)}
+        open={asked.isOpen}
+        onClose={asked.close}
         title={what}
         description={`${version} will be live in ${environment} with the next request, in place of ${live.version}${canaryEnds(canary)}.`}
         action={what}
