@@ -1,5 +1,6 @@
-import { type Logger, Perch } from "@perch/sdk";
+import { type Logger, Perch, TimeoutError } from "@perch/sdk";
 import { noteAnswer, noteNoAnswer } from "./connection.ts";
+import { limitedFetch } from "./limited-fetch.ts";
 import { askForCode, factorProblem, isCodeMissing, isCodeRefused } from "./second-factor.ts";
 
 let csrfToken: string | undefined;
@@ -19,13 +20,13 @@ export function renewCsrfTokenWith(renew: () => Promise<boolean>): void {
 /** Tells the rest of the page what it learns on the way: whether the server can be reached, and whether the session has ended. */
 const watchedFetch: typeof fetch = async (input, init) => {
   try {
-    const response = await fetch(input, { ...init, credentials: "same-origin" });
+    const response = await limitedFetch(input, { ...init, credentials: "same-origin" });
     // Whoever lacks a code is signed in all the same.
     noteAnswer((await factorProblem(response)) === undefined ? response.status : 200);
     return response;
   } catch (error) {
     // A request that the page itself gave up says nothing about the connection.
-    if (!init?.signal?.aborted) noteNoAnswer();
+    if (!init?.signal?.aborted && !(error instanceof TimeoutError)) noteNoAnswer();
     throw error;
   }
 };
@@ -68,6 +69,8 @@ export const createPerch = (logger?: Logger): Perch =>
     fetch: fetchWithCode,
     csrfToken: () => csrfToken,
     maxRetries: 2,
+    // It would run on while somebody looks for a code; each request has its own.
+    timeoutSeconds: Number.POSITIVE_INFINITY,
     ...(logger && { logger }),
   });
 

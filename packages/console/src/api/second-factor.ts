@@ -29,12 +29,16 @@ export function askForCode(problem: string | undefined, signal: AbortSignal | nu
     () =>
       new Promise<string | undefined>((resolve) => {
         if (signal?.aborted) return resolve(undefined);
+        const giveUp = () => answer(undefined);
+        const request: CodeRequest = { problem, answer: (code) => answer(code) };
         const answer = (code: string | undefined) => {
-          ask(undefined);
+          signal?.removeEventListener("abort", giveUp);
+          // Answered twice, as by two quick clicks, it must not hide what is asked next.
+          if (asked === request) ask(undefined);
           resolve(code);
         };
-        signal?.addEventListener("abort", () => answer(undefined), { once: true });
-        ask({ problem, answer });
+        signal?.addEventListener("abort", giveUp);
+        ask(request);
       }),
   );
   last = answered;
