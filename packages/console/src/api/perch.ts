@@ -1,7 +1,7 @@
 import { type Logger, Perch, TimeoutError } from "@perch/sdk";
 import { noteAnswer, noteNoAnswer } from "./connection.ts";
-import { limitedFetch } from "./limited-fetch.ts";
 import { askForCode, factorProblem, isCodeMissing, isCodeRefused } from "./second-factor.ts";
+import { withinLimit } from "./within-limit.ts";
 
 let csrfToken: string | undefined;
 
@@ -17,10 +17,12 @@ export function renewCsrfTokenWith(renew: () => Promise<boolean>): void {
   renewCsrfToken = renew;
 }
 
+const limitedFetch = withinLimit((input, init) => fetch(input, { ...init, credentials: "same-origin" }));
+
 /** Tells the rest of the page what it learns on the way: whether the server can be reached, and whether the session has ended. */
 const watchedFetch: typeof fetch = async (input, init) => {
   try {
-    const response = await limitedFetch(input, { ...init, credentials: "same-origin" });
+    const response = await limitedFetch(input, init);
     // Whoever lacks a code is signed in all the same.
     noteAnswer((await factorProblem(response)) === undefined ? response.status : 200);
     return response;
