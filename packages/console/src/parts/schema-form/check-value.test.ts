@@ -77,8 +77,25 @@ test("what it does not know, it leaves to the server", () => {
   expect(checkValue({ anyOf: [{ type: "string" }] }, 1)).toEqual([]);
 });
 
-test("a pattern that could take for ever is left to the server", () => {
+test.each([
+  ["^(a+)+$", `${"a".repeat(40)}!`],
+  ["\\d*\\d*\\d*\\d*x", "1".repeat(100)],
+  [`${"a?".repeat(40)}${"a".repeat(40)}`, "a".repeat(39)],
+  [`${"(a|a)".repeat(40)}b`, "a".repeat(50)],
+  ["a*a*b", "a".repeat(20_000)],
+])("a pattern that could take for ever is left to the server: %s", (pattern, text) => {
   const startedAt = performance.now();
-  expect(checkValue({ type: "string", pattern: "^(a+)+$" }, `${"a".repeat(40)}!`)).toEqual([]);
+  expect(checkValue({ type: "string", pattern }, text)).toEqual([]);
   expect(performance.now() - startedAt).toBeLessThan(100);
+});
+
+test("the slowest pattern that is looked at takes no time that is felt", () => {
+  const startedAt = performance.now();
+  expect(checkValue({ type: "string", pattern: "a*a*a*b" }, "a".repeat(100))).toHaveLength(1);
+  expect(performance.now() - startedAt).toBeLessThan(1000);
+});
+
+test("what a schema says is shown with its hidden characters by name", () => {
+  expect(checkValue({ type: "string", pattern: "^\u202Ea$" }, "b")[0]?.text).toContain("U+202E");
+  expect(checkValue({ const: "\u202Ea" }, "b")[0]?.text).toContain("U+202E");
 });

@@ -1,3 +1,4 @@
+import { visibleText } from "../visible-text.ts";
 import { isNullable, isRecord, type Schema, typeOf, Unparsed } from "./schema-fields.ts";
 
 export interface ValueProblem {
@@ -38,13 +39,21 @@ function formatProblem(format: unknown, text: string): string | undefined {
   return !known || known[1].test(text) ? undefined : `Expected ${known[2]}`;
 }
 
-/** A repeated group can take for ever on a text that almost matches. Such patterns are left to the server. */
+/**
+ * With every repetition and every alternative a text that almost matches takes a power longer, and with a repeated group for ever: a page
+ * stands still meanwhile. What has more than a few of them, and long texts, are left to the server.
+ */
 const repeatedGroup = /\)[*+{?]/;
+const choice = /[*+?|]|\{\d+,/g;
+const [maxChoices, maxMatchedText] = [3, 100];
+
+const isQuick = (pattern: string, text: string): boolean =>
+  text.length <= maxMatchedText && !repeatedGroup.test(pattern) && [...pattern.matchAll(choice)].length <= maxChoices;
 
 function patternProblem(pattern: unknown, text: string): string | undefined {
-  if (typeof pattern !== "string" || repeatedGroup.test(pattern)) return undefined;
+  if (typeof pattern !== "string" || !isQuick(pattern, text)) return undefined;
   try {
-    return new RegExp(pattern, "u").test(text) ? undefined : `Expected a text that matches ${pattern}`;
+    return new RegExp(pattern, "u").test(text) ? undefined : `Expected a text that matches ${visibleText(pattern)}`;
   } catch {
     return undefined;
   }
@@ -83,9 +92,10 @@ function ownProblem(schema: Schema, value: unknown): string | undefined {
   if (value instanceof Unparsed)
     return type === "number" || type === "integer" ? `Expected ${typeNames[type]}` : "This is not JSON";
   if (value === null && isNullable(schema)) return undefined;
-  if ("const" in schema && !isOneOf([schema.const], value)) return `Expected ${JSON.stringify(schema.const)}`;
+  if ("const" in schema && !isOneOf([schema.const], value))
+    return `Expected ${visibleText(JSON.stringify(schema.const))}`;
   if (Array.isArray(schema.enum) && !isOneOf(schema.enum, value)) return "Expected one of the choices";
-  if (type !== undefined && !hasType(type, value)) return `Expected ${typeNames[type] ?? type}`;
+  if (type !== undefined && !hasType(type, value)) return `Expected ${typeNames[type] ?? visibleText(type)}`;
   if (typeof value === "string") return textProblem(schema, value);
   if (typeof value === "number") return numberProblem(schema, value);
   return Array.isArray(value) ? listProblem(schema, value) : undefined;

@@ -2,6 +2,7 @@ import { PerchError } from "@perch/sdk";
 import { useState } from "react";
 import { checkValue } from "../../../parts/schema-form/check-value.ts";
 import { isRecord, type Schema, typeOf, Unparsed } from "../../../parts/schema-form/schema-fields.ts";
+import { visibleText } from "../../../parts/visible-text.ts";
 
 export interface Draft {
   readonly value: unknown;
@@ -40,7 +41,7 @@ export function useDraft(schema: Schema, initial: unknown): Draft {
     },
     refuse: (error) => {
       const details = error instanceof PerchError ? error.details.filter(({ field }) => isOfValue(field)) : [];
-      setRefused(new Map(details.map(({ field, error: text }) => [withoutFirst(field), text])));
+      setRefused(new Map(details.map(({ field, error: text }) => [withoutFirst(field), visibleText(text)])));
       return details.length > 0;
     },
   };
