@@ -9,7 +9,6 @@ import { Icon } from "../../parts/icon.tsx";
 import { OutsideText } from "../../parts/outside-text.tsx";
 import { useMedia } from "../../parts/use-media.ts";
 import { Working } from "../../parts/working.tsx";
-import { hasUnsaved } from "../../session/unsaved.ts";
 import { ApprovalBody } from "./approval/approval-body.tsx";
 import { CallSentence } from "./approval/call-sentence.tsx";
 import { ApprovalStatusMark } from "./approval-status.tsx";
@@ -63,12 +62,20 @@ const NoApproval = ({ id }: { readonly id: string }) => (
   </EmptyState>
 );
 
-/** What was looked at is what is approved: a change meanwhile is shown when somebody asks for it. */
+/** What was looked at is what is approved: a change meanwhile is shown when somebody asks for it. One's own is known. */
 function Shown({ approval }: { readonly approval: Approval }) {
   const [seen, setSeen] = useState(approval);
   const isChanged = approval.status === "open" && seen.digest !== approval.digest;
   const shown = isChanged ? { ...approval, contents: seen.contents, digest: seen.digest } : approval;
-  return <ApprovalBody key={shown.digest} approval={shown} isChanged={isChanged} onLook={() => setSeen(approval)} />;
+  return (
+    <ApprovalBody
+      key={shown.digest}
+      approval={shown}
+      isChanged={isChanged}
+      onLook={() => setSeen(approval)}
+      onDecided={setSeen}
+    />
+  );
 }
 
 /** One approval: what the agent wants, with what, and why; and the decision. */
@@ -78,7 +85,7 @@ export function ApprovalPage() {
   const { data: approval, error, refetch } = useQuery(approvalQuery(id));
   const now = useSeconds(approval?.status === "open");
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key === "Escape" && !event.defaultPrevented && !hasUnsaved()) close();
+    if (event.key === "Escape" && !event.defaultPrevented) close();
   };
   const page = useRef<HTMLDivElement>(null);
   const isWide = useMedia(wide);

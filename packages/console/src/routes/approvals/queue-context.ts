@@ -4,8 +4,8 @@ import { createContext } from "react";
 export interface Queue {
   readonly open: (id: string) => void;
   readonly close: () => void;
-  /** To the next that is open, after this one was decided. Without one, the list says so. */
-  readonly openNext: () => void;
+  /** To the next that is open, after this one was decided. Whoever has gone on meanwhile stays. Without one, the list says so. */
+  readonly openNext: (decided: string) => void;
 }
 
 export const QueueContext = createContext<Queue>({

@@ -5,7 +5,7 @@ import { Button } from "../../../parts/button.tsx";
 import { MayNot } from "../../../parts/may-not.tsx";
 import { OutsideText } from "../../../parts/outside-text.tsx";
 import { useCan } from "../../../session/session.ts";
-import { useUnsaved } from "../../../session/unsaved.ts";
+import { LeaveGuard } from "../../agents/leave-guard.tsx";
 import { QueueContext } from "../queue-context.ts";
 import { ApprovalFacts } from "./approval-facts.tsx";
 import { ArgumentsSection } from "./arguments-section.tsx";
@@ -22,6 +22,7 @@ interface ApprovalBodyProps {
   /** What was looked at has changed since. */
   readonly isChanged: boolean;
   readonly onLook: () => void;
+  readonly onDecided: (approval: Approval) => void;
 }
 
 const consequence = (verdict: Decision["verdict"], isEdited: boolean): string => {
@@ -33,7 +34,7 @@ const consequence = (verdict: Decision["verdict"], isEdited: boolean): string =>
 };
 
 /** What there is to know for a decision, and the ways to decide. */
-export function ApprovalBody({ approval, isChanged, onLook }: ApprovalBodyProps) {
+export function ApprovalBody({ approval, isChanged, onLook, onDecided }: ApprovalBodyProps) {
   const { contents, kind } = approval;
   const box = useRef<HTMLDivElement>(null);
   const { openNext } = use(QueueContext);
@@ -47,7 +48,7 @@ export function ApprovalBody({ approval, isChanged, onLook }: ApprovalBodyProps)
   const isQuestion = kind === "question";
   const draft = useDraft(contents?.parameters ?? {}, isQuestion ? undefined : contents?.arguments);
   const isEdited = isEditing && draft.isChanged;
-  useUnsaved(isEdited || (isQuestion && draft.isChanged && canDecide));
+  const isUnsaved = canDecide && (isEdited || (isQuestion && draft.isChanged));
 
   const ask = (next: Decision["verdict"]) => {
     setVerdict(next);
@@ -71,7 +72,7 @@ export function ApprovalBody({ approval, isChanged, onLook }: ApprovalBodyProps)
             run: () => !isChanged && approve(),
           },
           { key: "n", what: isQuestion ? "Reject the question" : "Reject the call", run: () => ask("reject") },
-          ...(isQuestion ? [] : [{ key: "e", what: "Edit the arguments", run: () => setIsEditing(true) }]),
+          ...(isQuestion || isChanged ? [] : [{ key: "e", what: "Edit the arguments", run: () => setIsEditing(true) }]),
         ]
       : [],
   );
@@ -84,7 +85,8 @@ export function ApprovalBody({ approval, isChanged, onLook }: ApprovalBodyProps)
     try {
       const decided = await decide(decisionOf(reason), code);
       setIsEditing(false);
-      if (decided.status !== "open") openNext();
+      onDecided(decided);
+      if (decided.status !== "open") openNext(approval.id);
     } catch (error) {
       draft.refuse(error);
       throw error;
@@ -102,6 +104,7 @@ export function ApprovalBody({ approval, isChanged, onLook }: ApprovalBodyProps)
             className="flex flex-wrap items-center gap-3 rounded border border-warning bg-warning-soft px-3 py-2 text-table"
           >
             Somebody has changed the arguments since you opened this.
+            {isEdited && " What you have changed is discarded when you look at the new ones."}
             <Button onClick={onLook}>Show the new arguments</Button>
           </div>
         )}
@@ -130,6 +133,10 @@ export function ApprovalBody({ approval, isChanged, onLook }: ApprovalBodyProps)
         open={isAsking}
         onClose={() => setIsAsking(false)}
         description={consequence(verdict, isEdited)}
+      />
+      <LeaveGuard
+        isDirty={isUnsaved}
+        description={`Nothing is decided yet. ${isQuestion ? "Your answer is" : "Your changes to the arguments are"} lost when you leave this approval.`}
       />
     </>
   );

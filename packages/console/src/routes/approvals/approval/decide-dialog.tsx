@@ -65,10 +65,12 @@ export function DecideDialog({ approval, verdict, open, onClose, description, on
   const isReject = verdict === "reject";
   const isDecided = approval.status !== "open";
   const wrongCode = isAboutCode(decide.error) ? decide.error?.message : undefined;
+  // Closed, it would look as if nothing were decided.
+  const closeUnlessPending = () => !decide.isPending && onClose();
   return (
     <Dialog
       open={open}
-      onClose={onClose}
+      onClose={closeUnlessPending}
       title={`${verbs[verdict]} the ${callName(approval)}`}
       description={description}
     >
@@ -85,7 +87,7 @@ export function DecideDialog({ approval, verdict, open, onClose, description, on
               {verbs[verdict]} {approval.kind === "question" ? "question" : "call"}
             </Button>
           )}
-          <Button kind="quiet" onClick={onClose}>
+          <Button kind="quiet" disabled={decide.isPending} onClick={onClose}>
             {isDecided ? "Close" : "Cancel"}
           </Button>
         </div>

@@ -17,13 +17,14 @@ const afterDialogMs = 50;
 export function useQueueKeys(rows: readonly ApprovalListRow[], selected: string | undefined): Queue {
   const navigate = useNavigate();
   const keep = ((before: object) => before) as never;
-  const open = (id: string) => {
+  const open = (id: string, ignoreBlocker = false) => {
     void navigate({
       to: "/approvals/$approval",
       params: { approval: id },
       search: keep,
       replace: selected !== undefined,
       resetScroll: false,
+      ignoreBlocker,
     });
   };
   const close = () => void navigate({ to: "/approvals", search: keep, resetScroll: false });
@@ -32,9 +33,18 @@ export function useQueueKeys(rows: readonly ApprovalListRow[], selected: string 
     const row = rows[at === -1 ? 0 : at + by];
     if (row) open(row.approval.id);
   };
-  const openNext = () => {
-    const next = nextOpen(rows, selected);
-    if (next !== undefined) open(next);
+  // A decision can take a while, and somebody can open another one meanwhile, or leave.
+  const selectedNow = useRef(selected);
+  useEffect(() => {
+    selectedNow.current = selected;
+    return () => {
+      selectedNow.current = undefined;
+    };
+  }, [selected]);
+  const openNext = (decided: string) => {
+    const next = selectedNow.current === decided ? nextOpen(rows, decided) : undefined;
+    // What was written is part of the decision, and not lost.
+    if (next !== undefined) open(next, true);
   };
   usePageKeys([
     { key: "j", what: "Open the next approval", run: () => move(1) },
@@ -50,5 +60,5 @@ export function useQueueKeys(rows: readonly ApprovalListRow[], selected: string 
     const timer = setTimeout(() => focusRow(row), afterDialogMs);
     return () => clearTimeout(timer);
   }, [selected]);
-  return { open, close, openNext };
+  return { open: (id) => open(id), close, openNext };
 }
