@@ -5,7 +5,7 @@ import { NotFound } from "./frame/not-found.tsx";
 import { PageError, WholePageError } from "./frame/page-error.tsx";
 import { parseFrameSearch, retainFrameSearch } from "./frame/search.ts";
 import { lazyPage } from "./parts/lazy-page.tsx";
-import { textSearch } from "./parts/text-search.ts";
+import { parseSearch, stringifySearch, textSearch } from "./parts/text-search.ts";
 import { parseAgentsSearch } from "./routes/agents/agents-search.ts";
 import { parseDefinitionSearch } from "./routes/agents/definition-search.ts";
 import { parsePlaygroundSearch } from "./routes/agents/playground-search.ts";
@@ -334,6 +334,8 @@ const routeTree = root.addChildren([
 export const router = createRouter({
   routeTree,
   basepath: "/console",
+  parseSearch,
+  stringifySearch,
   defaultPreload: "intent",
   defaultErrorComponent: PageError,
   scrollRestoration: true,

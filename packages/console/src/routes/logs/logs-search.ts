@@ -25,8 +25,7 @@ export const noFilters: Pick<LogsSearch, (typeof filters)[number]> = {
 
 const parseTexts = textSearch("agent", "level", "contains", "request", "version", "line");
 
-/** `tail=1` is a number to the router. */
 export const parseLogsSearch = (search: Record<string, unknown>): LogsSearch => ({
   ...parseTexts(search),
-  tail: search.tail ? 1 : undefined,
+  tail: String(search.tail) === "1" ? 1 : undefined,
 });
