@@ -22,18 +22,23 @@ interface MemoriesProps {
   readonly openId: string | undefined;
 }
 
+function useIsMissing(agent: string | undefined): boolean {
+  const { error } = useQuery({ ...memoryStatusQuery(agent ?? ""), enabled: agent !== undefined });
+  return error instanceof PerchError && error.status === 404;
+}
+
+const NoAgent = ({ agent }: { readonly agent: string }) => (
+  <EmptyState title="There is no such agent">
+    <p>
+      No agent <OutsideText text={agent} className="font-mono text-table" /> can be reached. It may have been deleted,
+      or belong to another organisation. Choose another one above.
+    </p>
+  </EmptyState>
+);
+
 /** All that the agent remembers, or what a search finds in it. */
 function Memories({ agent, search: { user, session, q, mode }, openId }: MemoriesProps) {
-  const { error } = useQuery(memoryStatusQuery(agent));
-  if (error instanceof PerchError && error.status === 404)
-    return (
-      <EmptyState title="There is no such agent">
-        <p>
-          No agent <OutsideText text={agent} className="font-mono text-table" /> can be reached. It may have been
-          deleted, or belong to another organisation. Choose another one above.
-        </p>
-      </EmptyState>
-    );
+  if (useIsMissing(agent)) return <NoAgent agent={agent} />;
   if (q === undefined) return <MemoryTable agent={agent} filter={{ user, session }} openId={openId} />;
   return <SearchResults agent={agent} search={{ text: q, mode: modeOf(mode), user, session }} openId={openId} />;
 }
@@ -46,6 +51,7 @@ export function MemoryBrowser() {
   const ownAgent = useMe().key.agent_id ?? undefined;
   const nameOf = useAgentName();
   const agent = params.agent ?? search.agent ?? ownAgent;
+  const isMissing = useIsMissing(agent);
   const change = (filters: MemorySearchParams) =>
     void navigate({
       // Another agent has other memories: none of them is open.
@@ -64,7 +70,7 @@ export function MemoryBrowser() {
         )
       }
       tabTitle={agent === undefined ? "Memory" : `Memory of ${nameOf(agent)}`}
-      actions={agent !== undefined && <MemoryActions key={agent} agent={agent} search={search} />}
+      actions={agent !== undefined && !isMissing && <MemoryActions key={agent} agent={agent} search={search} />}
       below={
         <>
           <MemoryFilters agent={agent} search={search} onChange={change} canChooseAgent={ownAgent === undefined} />

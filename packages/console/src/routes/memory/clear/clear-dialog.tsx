@@ -11,7 +11,7 @@ import { OutsideText } from "../../../parts/outside-text.tsx";
 import { visibleText } from "../../../parts/visible-text.ts";
 import type { MemorySearchParams } from "../memory-search.ts";
 import { ClearProgress } from "./clear-progress.tsx";
-import { type ClearLimits, clearSentence, isWhole } from "./clear-sentence.ts";
+import { type ClearLimits, clearSentence, isWhole, toLimits } from "./clear-sentence.ts";
 
 interface ClearDialogProps {
   readonly agent: string;
@@ -20,14 +20,6 @@ interface ClearDialogProps {
   readonly open: boolean;
   readonly onClose: () => void;
 }
-
-const textOrNone = (text: string): string | undefined => text.trim() || undefined;
-
-/** A time of the browser's own control, which has no zone: it is the reader's. */
-const timeOrNone = (text: string): Date | undefined => {
-  const time = new Date(text);
-  return Number.isNaN(time.getTime()) ? undefined : time;
-};
 
 const clear = (agent: string, { user, session, before }: ClearLimits) =>
   perch.memory.clear(agent, {
@@ -42,7 +34,7 @@ function ClearForm({ agent, search, onClose }: Omit<ClearDialogProps, "open">) {
   const [session, setSession] = useState(search.session ?? "");
   const [before, setBefore] = useState("");
   const [typed, setTyped] = useState("");
-  const limits = { user: textOrNone(user), session: textOrNone(session), before: timeOrNone(before) };
+  const limits = toLimits({ user, session, before });
   const queryClient = useQueryClient();
   const start = useMutation({
     mutationFn: () => clear(agent, limits),

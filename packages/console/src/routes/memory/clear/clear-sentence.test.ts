@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { clearSentence } from "./clear-sentence.ts";
+import { clearSentence, toLimits } from "./clear-sentence.ts";
 
 const none = { user: undefined, session: undefined, before: undefined };
 const say = (limits: Partial<Parameters<typeof clearSentence>[1]>) =>
@@ -18,4 +18,8 @@ test("says whose memories go, and that the others stay", () => {
 test("without a limit, says that all users are meant and nothing stays", () => {
   expect(say({})).toContain("of all its users");
   expect(say({})).not.toContain("stay");
+});
+
+test("clears the user and session that were given, with the spaces of their ids", () => {
+  expect(toLimits({ user: " 42", session: "", before: "" })).toEqual({ ...none, user: " 42" });
 });

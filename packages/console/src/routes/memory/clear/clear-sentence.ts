@@ -5,6 +5,19 @@ export interface ClearLimits {
   readonly before: Date | undefined;
 }
 
+/** A time of the browser's own control, which has no zone: it is the reader's. */
+const timeOrNone = (text: string): Date | undefined => {
+  const time = new Date(text);
+  return Number.isNaN(time.getTime()) ? undefined : time;
+};
+
+/** Ids are taken as they were sent: ` 42` is another user than `42`. */
+export const toLimits = (typed: Readonly<Record<keyof ClearLimits, string>>): ClearLimits => ({
+  user: typed.user || undefined,
+  session: typed.session || undefined,
+  before: timeOrNone(typed.before),
+});
+
 export const isWhole = ({ user, session, before }: ClearLimits): boolean =>
   user === undefined && session === undefined && before === undefined;
 
