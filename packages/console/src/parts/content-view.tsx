@@ -1,7 +1,8 @@
-import { useState } from "react";
+import { useContext, useState } from "react";
 import { classNames } from "./class-names.ts";
 import { type ContentField, jsonIn, toCopy, toFields, toJson } from "./content-text.ts";
 import { CopyButton } from "./copy-button.tsx";
+import { HeadingLevel } from "./heading-level.ts";
 import { OutsideText } from "./outside-text.tsx";
 
 const boxClass = "overflow-auto rounded border border-line bg-sunken px-3 py-2";
@@ -53,13 +54,14 @@ interface ContentViewProps {
   /** What is copied, for the name of the button: "the message". */
   readonly what: string;
   readonly value: unknown;
-  /** Of its title: 3 within a step. Above the steps it leaves room for them. */
-  readonly level?: 2 | 3;
+  /** Of its title, where it stands above the steps of a run and leaves room for them. */
+  readonly level?: 2;
 }
 
 /** A content as text or as JSON, to read and to copy. Markdown stays text. */
-export function ContentView({ title, what, value, level = 3 }: ContentViewProps) {
-  const Heading = `h${level}` as const;
+export function ContentView({ title, what, value, level }: ContentViewProps) {
+  const inner = useContext(HeadingLevel);
+  const Heading = `h${level ?? inner}` as const;
   const hasJson = typeof value !== "string" || jsonIn(value) !== undefined;
   const [view, setView] = useState<View>("text");
   return (

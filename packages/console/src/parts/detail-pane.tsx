@@ -1,4 +1,5 @@
 import { type KeyboardEvent, type ReactNode, useEffect, useRef } from "react";
+import { HeadingLevel } from "./heading-level.ts";
 import { Icon } from "./icon.tsx";
 import { useMedia } from "./use-media.ts";
 
@@ -70,7 +71,7 @@ export function DetailPane({ title, what, actions, onClose, children }: DetailPa
           <Icon name="cross" />
         </button>
       </header>
-      {children}
+      <HeadingLevel value={isWide ? 3 : 2}>{children}</HeadingLevel>
     </div>
   );
 }

@@ -35,7 +35,7 @@ export function EventPage() {
         void navigate({ to: "/events", search: ((before: object) => before) as never, resetScroll: false })
       }
     >
-      <div className="flex flex-col gap-3 px-4 py-3">
+      <div className="flex flex-col gap-3">
         {event && (
           <>
             <Facts>

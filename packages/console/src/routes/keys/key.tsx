@@ -36,11 +36,7 @@ export function KeyPage() {
       {key && <KeyFacts apiKey={key} />}
       {!key && !error && <Working what="the key" />}
       {isMissing && <NoKey id={id} />}
-      {error && !isMissing && (
-        <div className="p-4">
-          <ErrorNote error={error} onRetry={() => void refetch()} />
-        </div>
-      )}
+      {error && !isMissing && <ErrorNote error={error} onRetry={() => void refetch()} />}
     </DetailPane>
   );
 }

@@ -107,7 +107,7 @@ export function OneMemory() {
       onClose={close}
       actions={memory && canDelete && <DeleteMemory agent={agent} id={id} onDeleted={close} />}
     >
-      <div className="flex flex-col gap-3 px-4 py-3">
+      <div className="flex flex-col gap-3">
         {memory && (
           <>
             <MemoryFacts agent={agent} memory={memory} />

@@ -94,7 +94,7 @@ export function DeliveryPage() {
       onClose={close}
       actions={delivery && canWrite && <Redeliver delivery={delivery} />}
     >
-      <div className="flex flex-col gap-3 px-4 py-3">
+      <div className="flex flex-col gap-3">
         {delivery && <DeliveryBody key={id} delivery={delivery} />}
         {!delivery && !error && <Working what="the delivery" />}
         {isMissing && (

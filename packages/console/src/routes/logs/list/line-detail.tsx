@@ -33,8 +33,8 @@ export function LineDetail({ agent, line, onClose }: LineDetailProps) {
           </Link>
         </p>
       )}
-      <ContentView key={line.id} level={2} title="Message" what="the message" value={line.message} />
-      {Object.keys(fields).length > 0 && <ContentView level={2} title="Metadata" what="the metadata" value={fields} />}
+      <ContentView key={line.id} title="Message" what="the message" value={line.message} />
+      {Object.keys(fields).length > 0 && <ContentView title="Metadata" what="the metadata" value={fields} />}
     </DetailPane>
   );
 }

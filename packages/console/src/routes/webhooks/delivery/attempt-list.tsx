@@ -1,6 +1,8 @@
 import type { DeliveryAttempt } from "@perch/sdk";
+import { useContext } from "react";
 import { Ago } from "../../../parts/ago.tsx";
 import { formatDuration } from "../../../parts/duration.ts";
+import { HeadingLevel } from "../../../parts/heading-level.ts";
 import { OutsideText } from "../../../parts/outside-text.tsx";
 import { StatusMark } from "../../../parts/status-mark.tsx";
 
@@ -32,19 +34,22 @@ const Attempt = ({ attempt }: { readonly attempt: DeliveryAttempt }) => (
 );
 
 /** Every attempt, the last first: when, how long, what the receiver said, and why it failed. */
-export const AttemptList = ({ attempts }: { readonly attempts: readonly DeliveryAttempt[] }) => (
-  <section className="flex flex-col">
-    <h3 className="text-table">Attempts</h3>
-    {attempts.length === 0 ? (
-      <p className="py-2 text-muted text-table">None yet.</p>
-    ) : (
-      <ol>
-        {attempts
-          .toSorted((a, b) => b.number - a.number)
-          .map((attempt) => (
-            <Attempt key={attempt.number} attempt={attempt} />
-          ))}
-      </ol>
-    )}
-  </section>
-);
+export function AttemptList({ attempts }: { readonly attempts: readonly DeliveryAttempt[] }) {
+  const Heading = `h${useContext(HeadingLevel)}` as const;
+  return (
+    <section className="flex flex-col">
+      <Heading className="text-table">Attempts</Heading>
+      {attempts.length === 0 ? (
+        <p className="py-2 text-muted text-table">None yet.</p>
+      ) : (
+        <ol>
+          {attempts
+            .toSorted((a, b) => b.number - a.number)
+            .map((attempt) => (
+              <Attempt key={attempt.number} attempt={attempt} />
+            ))}
+        </ol>
+      )}
+    </section>
+  );
+}
