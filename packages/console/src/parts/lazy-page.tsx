@@ -1,7 +1,7 @@
 import type { AsyncRouteComponent } from "@tanstack/react-router";
 import { type ComponentType, use } from "react";
 
-const pages = new Set<() => Promise<void>>();
+const pages = new Set<() => Promise<unknown>>();
 
 /**
  * A page, or a part of the frame, that loads when it is opened. The router has such a component, but it reloads the whole page when a part is missing,
@@ -11,12 +11,15 @@ export function lazyPage<Name extends string, Props extends object = object>(
   load: () => Promise<Readonly<Record<Name, ComponentType<Props>>>>,
   name: Name,
 ): AsyncRouteComponent<Props> {
-  let Loaded: ComponentType<Props> | undefined;
-  let loading: Promise<void> | undefined;
-  const preload = (): Promise<void> => {
+  type Page = ComponentType<Props>;
+  let loading: Promise<Page> | undefined;
+  const preload = (): Promise<Page> => {
     loading ??= load().then(
       (module) => {
-        Loaded = module[name];
+        const value: Page = module[name];
+        // React reads these two: a page that has loaded is there at once, without waiting for the promise once more.
+        if (loading) Object.assign(loading, { status: "fulfilled", value });
+        return value;
       },
       (error: unknown) => {
         // For a moment the failure stays, for the page that shows it. The next attempt begins anew.
@@ -30,11 +33,17 @@ export function lazyPage<Name extends string, Props extends object = object>(
   };
   pages.add(preload);
   const LazyPage = (props: Props) => {
-    if (Loaded === undefined) use(preload());
-    return Loaded && <Loaded {...props} />;
+    const Loaded = use(preload());
+    return <Loaded {...props} />;
   };
   // What fails ahead of time is shown when the page is opened.
-  return Object.assign(LazyPage, { preload: () => preload().catch(() => undefined) });
+  return Object.assign(LazyPage, {
+    preload: () =>
+      preload().then(
+        () => undefined,
+        () => undefined,
+      ),
+  });
 }
 
 const calmMs = 2000;
