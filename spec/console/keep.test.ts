@@ -99,7 +99,7 @@ test("a rotated secret too, of which the page that made it stays", async () => {
   await dialogButton("Rotate secret").click();
   const secret = (await page.getByText(/^whsec_/).textContent()) ?? "";
   await page.getByText(/signed with both secrets until/).waitFor();
-  await page.keyboard.press("Escape");
+  await dialogButton("I have copied the new signing secret").click();
   await page.getByText("Old secret ends").waitFor();
   await page.getByRole("dialog").waitFor({ state: "hidden" });
   expect((await readPage()).includes(secret)).toBe(false);

@@ -33,7 +33,7 @@ export const reachWebhooks = defineReach({
       await choose(page, "Rotate signing secret");
       await confirm(page, "Rotate secret");
       await page.getByText(/signed with both secrets until/).waitFor();
-      await page.keyboard.press("Escape");
+      await confirm(page, "I have copied the new signing secret");
       await closed(page);
     },
     "POST /v1/webhooks/{webhook_id}/test": async ({ page }) => {

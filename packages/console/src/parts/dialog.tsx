@@ -9,7 +9,7 @@ export interface DialogProps {
   readonly title: string;
   /** One sentence: what this does. */
   readonly description?: ReactNode;
-  /** A click beside it does not close it: it shows what cannot be shown again. */
+  /** Only its own buttons close it: it shows what cannot be shown again, or waits for it. */
   readonly isFirm?: boolean;
   readonly children: ReactNode;
 }

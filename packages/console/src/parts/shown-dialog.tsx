@@ -10,6 +10,7 @@ export const ShownDialog = ({ open, onClose, title, description, isFirm = false,
       <Radix.Content
         onCloseAutoFocus={useFocusReturn(open)}
         onInteractOutside={(event) => isFirm && event.preventDefault()}
+        onEscapeKeyDown={(event) => isFirm && event.preventDefault()}
         {...(description === undefined && { "aria-describedby": undefined })}
         className="fixed top-[12vh] left-1/2 z-50 flex max-h-[80vh] w-[min(560px,calc(100vw-24px))] -translate-x-1/2 flex-col gap-3 overflow-auto rounded border border-line-strong bg-surface p-4 shadow-xl"
       >
@@ -19,12 +20,14 @@ export const ShownDialog = ({ open, onClose, title, description, isFirm = false,
         )}
         {children}
         {/* Last, so that a dialog begins with the focus in its first field. */}
-        <Radix.Close
-          aria-label="Close"
-          className="absolute top-3 right-3 rounded p-1 text-muted hover:bg-sunken hover:text-text"
-        >
-          <Icon name="cross" />
-        </Radix.Close>
+        {!isFirm && (
+          <Radix.Close
+            aria-label="Close"
+            className="absolute top-3 right-3 rounded p-1 text-muted hover:bg-sunken hover:text-text"
+          >
+            <Icon name="cross" />
+          </Radix.Close>
+        )}
       </Radix.Content>
     </Radix.Portal>
   </Radix.Root>

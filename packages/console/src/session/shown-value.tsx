@@ -2,7 +2,6 @@ import type { ReactNode } from "react";
 import { Button } from "../parts/button.tsx";
 import { DialogActions } from "../parts/dialog-actions.tsx";
 import { ShownOnce } from "../parts/shown-once.tsx";
-import { useUnsaved } from "./unsaved.ts";
 
 interface ShownValueProps {
   readonly what: string;
@@ -11,9 +10,8 @@ interface ShownValueProps {
   readonly children?: ReactNode;
 }
 
-/** The end of a dialog that made something secret. The page stays even if the session ends meanwhile: the value would be lost. */
+/** The end of a dialog that made something secret, with `useShownOnce`. */
 export function ShownValue({ what, value, onClose, children }: ShownValueProps) {
-  useUnsaved(true);
   return (
     <>
       <ShownOnce what={what} value={value} />

@@ -1,5 +1,5 @@
 import type { ConnectionWithLink } from "@perch/sdk";
-import { useMutation, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { useSearch } from "@tanstack/react-router";
 import { type FormEvent, useId, useState } from "react";
 import { agentQuery } from "../../api/agents-queries.ts";
@@ -14,6 +14,7 @@ import { ErrorNote } from "../../parts/error-note.tsx";
 import { Field, Select, TextInput } from "../../parts/field.tsx";
 import { visibleText } from "../../parts/visible-text.ts";
 import { ShownValue } from "../../session/shown-value.tsx";
+import { type MadeOnce, useShownOnce } from "../../session/use-shown-once.ts";
 import { userTools } from "./user-tools.ts";
 
 interface CreateLinkDialogProps {
@@ -25,11 +26,11 @@ interface CreateLinkDialogProps {
   readonly tool?: string;
 }
 
-interface FormProps extends Omit<CreateLinkDialogProps, "open"> {
-  readonly onCreated: (connection: ConnectionWithLink) => void;
+interface FormProps extends Omit<CreateLinkDialogProps, "open" | "onClose"> {
+  readonly link: MadeOnce<ConnectionWithLink>;
 }
 
-function CreateLinkForm({ agent, user: givenUser = "", tool: givenTool, onCreated, onClose }: FormProps) {
+function CreateLinkForm({ agent, user: givenUser = "", tool: givenTool, link }: FormProps) {
   const { env } = useSearch({ strict: false });
   const { data } = useQuery(agentQuery(agent));
   const tools = userTools(data?.tools ?? []);
@@ -40,19 +41,16 @@ function CreateLinkForm({ agent, user: givenUser = "", tool: givenTool, onCreate
   const tool = typedTool ?? tools[0]?.name ?? "";
   const returnUrls = tools.find(({ name }) => name === tool)?.returnUrls ?? [];
   const listId = useId();
-  const create = useMutation({
-    // The link goes to the dialog alone: what a mutation returns is kept for minutes.
-    gcTime: 0,
-    mutationFn: async () => {
-      const body = { user_id: user, tool, environment, return_url: returnUrl || undefined };
-      onCreated(await perch.connections.create(agent, body));
-    },
-    onSuccess: connectionsChanged,
-  });
-  const problems = problemsByField(create.error);
+  const problems = problemsByField(link.error);
+  const create = async () => {
+    const body = { user_id: user, tool, environment, return_url: returnUrl || undefined };
+    const created = await perch.connections.create(agent, body);
+    void connectionsChanged();
+    return created;
+  };
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    create.mutate();
+    link.make(create);
   };
   return (
     <form onSubmit={submit} className="flex flex-col gap-2">
@@ -117,12 +115,12 @@ function CreateLinkForm({ agent, user: givenUser = "", tool: givenTool, onCreate
           )}
         </Field>
       )}
-      {create.error && <ErrorNote error={create.error} />}
+      {link.error && <ErrorNote error={link.error} />}
       <DialogActions>
-        <Button kind="quiet" onClick={onClose}>
+        <Button kind="quiet" disabled={link.isMaking} onClick={link.close}>
           Cancel
         </Button>
-        <Button kind="primary" type="submit" working={create.isPending}>
+        <Button kind="primary" type="submit" working={link.isMaking}>
           Create link
         </Button>
       </DialogActions>
@@ -132,16 +130,13 @@ function CreateLinkForm({ agent, user: givenUser = "", tool: givenTool, onCreate
 
 /** A link to hand to one user. Only that user's application can end what it begins. */
 export function CreateLinkDialog({ open, onClose, ...rest }: CreateLinkDialogProps) {
-  const [created, setCreated] = useState<ConnectionWithLink>();
-  const close = () => {
-    setCreated(undefined);
-    onClose();
-  };
+  const link = useShownOnce<ConnectionWithLink>(onClose);
+  const { value: created, close } = link;
   return (
     <Dialog
       open={open}
       onClose={close}
-      isFirm={created !== undefined}
+      isFirm={link.isFirm}
       title="Create link"
       description="With it, one user consents that the agent uses an account of theirs with one tool. Earlier links of the same user and tool no longer work."
     >
@@ -156,7 +151,7 @@ export function CreateLinkDialog({ open, onClose, ...rest }: CreateLinkDialogPro
           </p>
         </ShownValue>
       ) : (
-        <CreateLinkForm {...rest} onCreated={setCreated} onClose={close} />
+        <CreateLinkForm {...rest} link={link} />
       )}
     </Dialog>
   );

@@ -1,6 +1,4 @@
 import type { MfaEnrolmentToken } from "@perch/sdk";
-import { useMutation } from "@tanstack/react-query";
-import { useState } from "react";
 import { perch } from "../../../api/perch.ts";
 import { exactTime } from "../../../parts/ago.tsx";
 import { Button } from "../../../parts/button.tsx";
@@ -9,25 +7,18 @@ import { DialogActions } from "../../../parts/dialog-actions.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
 import { visibleText } from "../../../parts/visible-text.ts";
 import { ShownValue } from "../../../session/shown-value.tsx";
+import { useShownOnce } from "../../../session/use-shown-once.ts";
 import type { KeyDialogProps } from "./key-dialog.ts";
 
 /** A token with which the holder of the key enrols a second factor, where the settings let nobody enrol without one. */
 export function BeginMfaDialog({ apiKey, open, onClose }: KeyDialogProps) {
-  const [begun, setBegun] = useState<MfaEnrolmentToken>();
-  const begin = useMutation({
-    // The token goes to the dialog alone: what a mutation returns is kept for minutes.
-    mutationFn: async () => setBegun(await perch.keys.beginMfa(apiKey.id)),
-  });
-  const close = () => {
-    setBegun(undefined);
-    begin.reset();
-    onClose();
-  };
+  const token = useShownOnce<MfaEnrolmentToken>(onClose);
+  const { value: begun, close } = token;
   return (
     <Dialog
       open={open}
       onClose={close}
-      isFirm={begun !== undefined}
+      isFirm={token.isFirm}
       title={`Begin a second factor for ${visibleText(apiKey.name)}`}
       description="Gives a token with which the holder of this key can enrol an authenticator app. Hand it to that person alone, and not together with the key."
     >
@@ -41,12 +32,16 @@ export function BeginMfaDialog({ apiKey, open, onClose }: KeyDialogProps) {
         </ShownValue>
       ) : (
         <>
-          {begin.error && <ErrorNote error={begin.error} />}
+          {token.error && <ErrorNote error={token.error} />}
           <DialogActions>
-            <Button kind="quiet" onClick={close}>
+            <Button kind="quiet" disabled={token.isMaking} onClick={close}>
               Cancel
             </Button>
-            <Button kind="primary" working={begin.isPending} onClick={() => begin.mutate()}>
+            <Button
+              kind="primary"
+              working={token.isMaking}
+              onClick={() => token.make(() => perch.keys.beginMfa(apiKey.id))}
+            >
               Create token
             </Button>
           </DialogActions>

@@ -1,5 +1,4 @@
 import type { CreatedApiKey } from "@perch/sdk";
-import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { keysChanged } from "../../../api/keys-queries.ts";
 import { perch } from "../../../api/perch.ts";
@@ -12,6 +11,7 @@ import { Field, Select } from "../../../parts/field.tsx";
 import { visibleText } from "../../../parts/visible-text.ts";
 import { useMe } from "../../../session/session.ts";
 import { ShownValue } from "../../../session/shown-value.tsx";
+import { type MadeOnce, useShownOnce } from "../../../session/use-shown-once.ts";
 import type { KeyDialogProps } from "./key-dialog.ts";
 import { endOfOldKey, overlaps } from "./overlap.ts";
 
@@ -20,25 +20,21 @@ interface Rotated {
   readonly oldEnds: Date | undefined;
 }
 
-interface RotateFormProps extends Omit<KeyDialogProps, "open"> {
-  readonly onRotated: (rotated: Rotated) => void;
+interface RotateFormProps extends Pick<KeyDialogProps, "apiKey"> {
+  readonly next: MadeOnce<Rotated>;
 }
 
-function RotateForm({ apiKey, onRotated, onClose }: RotateFormProps) {
+function RotateForm({ apiKey, next }: RotateFormProps) {
   const [overlap, setOverlap] = useState("86400");
   const isMine = useMe().key.id === apiKey.id;
-  const rotate = useMutation({
-    // The key goes to the dialog alone: what a mutation returns is kept for minutes.
-    gcTime: 0,
-    mutationFn: async () => {
-      const seconds = Number(overlap);
-      const successor = await perch.keys.rotate(apiKey.id, { overlap_seconds: seconds });
-      onRotated({ successor, oldEnds: endOfOldKey(apiKey, seconds, new Date(successor.created_at)) });
-    },
-  });
+  const rotate = async () => {
+    const seconds = Number(overlap);
+    const successor = await perch.keys.rotate(apiKey.id, { overlap_seconds: seconds });
+    return { successor, oldEnds: endOfOldKey(apiKey, seconds, new Date(successor.created_at)) };
+  };
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    rotate.mutate();
+    next.make(rotate);
   };
   const ends = endOfOldKey(apiKey, Number(overlap), new Date());
   return (
@@ -59,12 +55,12 @@ function RotateForm({ apiKey, onRotated, onClose }: RotateFormProps) {
           You are signed in with this key: your session ends with it. Sign in with the new one.
         </p>
       )}
-      {rotate.error && <ErrorNote error={rotate.error} />}
+      {next.error && <ErrorNote error={next.error} />}
       <DialogActions>
-        <Button kind="quiet" onClick={onClose}>
+        <Button kind="quiet" disabled={next.isMaking} onClick={next.close}>
           Cancel
         </Button>
-        <Button kind="primary" type="submit" working={rotate.isPending}>
+        <Button kind="primary" type="submit" working={next.isMaking}>
           Rotate key
         </Button>
       </DialogActions>
@@ -73,18 +69,17 @@ function RotateForm({ apiKey, onRotated, onClose }: RotateFormProps) {
 }
 
 export function RotateKeyDialog({ apiKey, open, onClose }: KeyDialogProps) {
-  const [rotated, setRotated] = useState<Rotated>();
-  const close = () => {
-    setRotated(undefined);
+  const next = useShownOnce<Rotated>((copied) => {
     onClose();
     // Not before: the list would say that the key has a successor, and this dialog would go with its button.
-    if (rotated) void keysChanged();
-  };
+    if (copied) void keysChanged();
+  });
+  const { value: rotated, close } = next;
   return (
     <Dialog
       open={open}
       onClose={close}
-      isFirm={rotated !== undefined}
+      isFirm={next.isFirm}
       title={`Rotate ${visibleText(apiKey.name)}`}
       description="A new key with the same name, permissions and expiry replaces it."
     >
@@ -98,7 +93,7 @@ export function RotateKeyDialog({ apiKey, open, onClose }: KeyDialogProps) {
           </p>
         </ShownValue>
       ) : (
-        <RotateForm apiKey={apiKey} onRotated={setRotated} onClose={close} />
+        <RotateForm apiKey={apiKey} next={next} />
       )}
     </Dialog>
   );

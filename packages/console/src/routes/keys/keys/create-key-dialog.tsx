@@ -1,5 +1,5 @@
 import type { CreatedApiKey } from "@perch/sdk";
-import { useMutation, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { type FormEvent, useId, useState } from "react";
 import { agentNamesQuery } from "../../../api/agents-queries.ts";
 import { keysChanged } from "../../../api/keys-queries.ts";
@@ -12,6 +12,7 @@ import { ErrorNote } from "../../../parts/error-note.tsx";
 import { Field, TextInput } from "../../../parts/field.tsx";
 import { useMe } from "../../../session/session.ts";
 import { ShownValue } from "../../../session/shown-value.tsx";
+import { type MadeOnce, useShownOnce } from "../../../session/use-shown-once.ts";
 import { lifetimesUntil, toExpiresAt } from "../expiry-choice.ts";
 import { type Access, toGrant } from "../grant.ts";
 import { AccessField, ExpiryField, NameField } from "../key-fields.tsx";
@@ -43,11 +44,10 @@ function AgentField({ value, onChange, problem }: AgentFieldProps) {
 
 interface CreateKeyFormProps {
   readonly agent: string | undefined;
-  readonly onCreated: (key: CreatedApiKey) => void;
-  readonly onClose: () => void;
+  readonly made: MadeOnce<CreatedApiKey>;
 }
 
-function CreateKeyForm({ agent: chosenAgent, onCreated, onClose }: CreateKeyFormProps) {
+function CreateKeyForm({ agent: chosenAgent, made }: CreateKeyFormProps) {
   const { key: mine } = useMe();
   const [name, setName] = useState("");
   const [access, setAccess] = useState<Access>({ role: "viewer", permissions: ["read"] });
@@ -56,25 +56,21 @@ function CreateKeyForm({ agent: chosenAgent, onCreated, onClose }: CreateKeyForm
     choice: mine.expires_at === null ? "never" : (lifetimesUntil(mine.expires_at, new Date())[0] ?? "at"),
     at: "",
   }));
-  const create = useMutation({
-    // The key goes to the dialog alone: what a mutation returns is kept for minutes.
-    gcTime: 0,
-    mutationFn: async () => {
-      const expiresAt = toExpiresAt(expiry, new Date());
-      const body = {
-        name,
-        ...toGrant(access),
-        agent_id: agent.trim() || undefined,
-        expires_at: expiresAt ?? undefined,
-      };
-      onCreated(await perch.keys.create(body));
-    },
-    onSuccess: keysChanged,
-  });
-  const problems = problemsByField(create.error);
+  const create = async () => {
+    const expiresAt = toExpiresAt(expiry, new Date());
+    const key = await perch.keys.create({
+      name,
+      ...toGrant(access),
+      agent_id: agent.trim() || undefined,
+      expires_at: expiresAt ?? undefined,
+    });
+    void keysChanged();
+    return key;
+  };
+  const problems = problemsByField(made.error);
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    create.mutate();
+    made.make(create);
   };
   return (
     <form onSubmit={submit} className="flex flex-col gap-2">
@@ -82,12 +78,12 @@ function CreateKeyForm({ agent: chosenAgent, onCreated, onClose }: CreateKeyForm
       <AccessField value={access} onChange={setAccess} problem={problems.get("permissions") ?? problems.get("role")} />
       {mine.agent_id === null && <AgentField value={agent} onChange={setAgent} problem={problems.get("agent_id")} />}
       <ExpiryField value={expiry} onChange={setExpiry} problem={problems.get("expires_at")} />
-      {create.error && <ErrorNote error={create.error} />}
+      {made.error && <ErrorNote error={made.error} />}
       <DialogActions>
-        <Button kind="quiet" onClick={onClose}>
+        <Button kind="quiet" disabled={made.isMaking} onClick={made.close}>
           Cancel
         </Button>
-        <Button kind="primary" type="submit" working={create.isPending}>
+        <Button kind="primary" type="submit" working={made.isMaking}>
           Create key
         </Button>
       </DialogActions>
@@ -103,16 +99,13 @@ interface CreateKeyDialogProps {
 }
 
 export function CreateKeyDialog({ open, onClose, agent }: CreateKeyDialogProps) {
-  const [created, setCreated] = useState<CreatedApiKey>();
-  const close = () => {
-    setCreated(undefined);
-    onClose();
-  };
+  const made = useShownOnce<CreatedApiKey>(onClose);
+  const { value: created, close } = made;
   return (
     <Dialog
       open={open}
       onClose={close}
-      isFirm={created !== undefined}
+      isFirm={made.isFirm}
       title="Create key"
       description="A program or a person uses the API with it. It cannot do more than you can."
     >
@@ -124,7 +117,7 @@ export function CreateKeyDialog({ open, onClose, agent }: CreateKeyDialogProps) 
           </p>
         </ShownValue>
       ) : (
-        <CreateKeyForm agent={agent} onCreated={setCreated} onClose={close} />
+        <CreateKeyForm agent={agent} made={made} />
       )}
     </Dialog>
   );

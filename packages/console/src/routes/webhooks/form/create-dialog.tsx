@@ -1,4 +1,4 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { type FormEvent, useState } from "react";
 import { perch } from "../../../api/perch.ts";
@@ -8,6 +8,7 @@ import { Dialog } from "../../../parts/dialog.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
 import { useMe } from "../../../session/session.ts";
 import { ShownValue } from "../../../session/shown-value.tsx";
+import { type MadeOnce, useShownOnce } from "../../../session/use-shown-once.ts";
 import { newDraft, toCreate } from "./webhook-draft.ts";
 import { WebhookFields } from "./webhook-fields.tsx";
 
@@ -21,36 +22,27 @@ interface Created {
   readonly secret: string;
 }
 
-function CreateForm({
-  onClose,
-  onCreated,
-}: {
-  readonly onClose: () => void;
-  readonly onCreated: (created: Created) => void;
-}) {
+function CreateForm({ webhook }: { readonly webhook: MadeOnce<Created> }) {
   const [draft, setDraft] = useState(newDraft(useMe().key.agent_id ?? ""));
   const queryClient = useQueryClient();
-  const create = useMutation({
-    // The secret is handed on and not returned: what a mutation returns is kept.
-    mutationFn: async () => {
-      const { id, secret } = await perch.webhooks.create(toCreate(draft));
-      onCreated({ id, secret });
-    },
-    onSuccess: () => queryClient.invalidateQueries({ queryKey: ["webhooks", "list"] }),
-  });
+  const create = async () => {
+    const { id, secret } = await perch.webhooks.create(toCreate(draft));
+    void queryClient.invalidateQueries({ queryKey: ["webhooks", "list"] });
+    return { id, secret };
+  };
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    create.mutate();
+    webhook.make(create);
   };
   return (
     <form onSubmit={submit} className="flex flex-col gap-3">
-      <WebhookFields draft={draft} onChange={setDraft} problems={problemsByField(create.error)} isNew />
-      {create.error && <ErrorNote error={create.error} />}
+      <WebhookFields draft={draft} onChange={setDraft} problems={problemsByField(webhook.error)} isNew />
+      {webhook.error && <ErrorNote error={webhook.error} />}
       <div className="flex justify-end gap-2">
-        <Button kind="quiet" onClick={onClose}>
+        <Button kind="quiet" disabled={webhook.isMaking} onClick={webhook.close}>
           Cancel
         </Button>
-        <Button kind="primary" type="submit" working={create.isPending} disabled={draft.events.length === 0}>
+        <Button kind="primary" type="submit" working={webhook.isMaking} disabled={draft.events.length === 0}>
           Create webhook
         </Button>
       </div>
@@ -60,15 +52,15 @@ function CreateForm({
 
 /** Shows the secret once it is there, and then leads to the new webhook. */
 export function CreateDialog({ open, onClose }: CreateDialogProps) {
-  const [created, setCreated] = useState<Created>();
   const navigate = useNavigate();
-  const close = () => {
+  const webhook = useShownOnce<Created>((copied) => {
     onClose();
-    setCreated(undefined);
-    if (created) void navigate({ to: "/webhooks/$webhook", params: { webhook: created.id } });
-  };
+    // The page was held for the secret, and is so until it is rendered again.
+    if (copied) void navigate({ to: "/webhooks/$webhook", params: { webhook: copied.id }, ignoreBlocker: true });
+  });
+  const { value: created, close } = webhook;
   return (
-    <Dialog open={open} onClose={close} title="Create webhook" isFirm={created !== undefined}>
+    <Dialog open={open} onClose={close} title="Create webhook" isFirm={webhook.isFirm}>
       {created ? (
         <ShownValue what="the signing secret" value={created.secret} onClose={close}>
           <p className="text-muted text-table">
@@ -76,7 +68,7 @@ export function CreateDialog({ open, onClose }: CreateDialogProps) {
           </p>
         </ShownValue>
       ) : (
-        <CreateForm onClose={close} onCreated={setCreated} />
+        <CreateForm webhook={webhook} />
       )}
     </Dialog>
   );

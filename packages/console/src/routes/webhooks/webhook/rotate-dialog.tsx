@@ -1,5 +1,5 @@
 import type { Webhook } from "@perch/sdk";
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { perch } from "../../../api/perch.ts";
 import { Ago, exactTime } from "../../../parts/ago.tsx";
@@ -8,6 +8,7 @@ import { Dialog } from "../../../parts/dialog.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
 import { Field, Select } from "../../../parts/field.tsx";
 import { ShownValue } from "../../../session/shown-value.tsx";
+import { type MadeOnce, useShownOnce } from "../../../session/use-shown-once.ts";
 
 interface RotateDialogProps {
   readonly webhook: Webhook;
@@ -27,24 +28,22 @@ interface Rotated {
   readonly previousUntil: string | null;
 }
 
-function RotateForm({
-  webhook,
-  onClose,
-  onRotated,
-}: Omit<RotateDialogProps, "open"> & { readonly onRotated: (rotated: Rotated) => void }) {
+interface RotateFormProps {
+  readonly webhook: Webhook;
+  readonly secret: MadeOnce<Rotated>;
+}
+
+function RotateForm({ webhook, secret }: RotateFormProps) {
   const [overlap, setOverlap] = useState(86_400);
   const queryClient = useQueryClient();
-  const rotate = useMutation({
-    // The secret is handed on and not returned: what a mutation returns is kept.
-    mutationFn: async () => {
-      const answer = await perch.webhooks.rotateSecret(webhook.id, { overlap_seconds: overlap });
-      onRotated({ secret: answer.secret, previousUntil: answer.previous_secret_expires_at });
-    },
-    onSuccess: () => queryClient.invalidateQueries({ queryKey: ["webhooks"] }),
-  });
+  const rotate = async () => {
+    const answer = await perch.webhooks.rotateSecret(webhook.id, { overlap_seconds: overlap });
+    void queryClient.invalidateQueries({ queryKey: ["webhooks"] });
+    return { secret: answer.secret, previousUntil: answer.previous_secret_expires_at };
+  };
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    rotate.mutate();
+    secret.make(rotate);
   };
   return (
     <form onSubmit={submit} className="flex flex-col gap-3">
@@ -67,12 +66,12 @@ function RotateForm({
           </Select>
         )}
       </Field>
-      {rotate.error && <ErrorNote error={rotate.error} />}
+      {secret.error && <ErrorNote error={secret.error} />}
       <div className="flex justify-end gap-2">
-        <Button kind="quiet" onClick={onClose}>
+        <Button kind="quiet" disabled={secret.isMaking} onClick={secret.close}>
           Cancel
         </Button>
-        <Button kind="primary" type="submit" working={rotate.isPending}>
+        <Button kind="primary" type="submit" working={secret.isMaking}>
           Rotate secret
         </Button>
       </div>
@@ -82,18 +81,15 @@ function RotateForm({
 
 /** Shows the new secret once, and until when the old one is good. */
 export function RotateDialog({ open, onClose, webhook }: RotateDialogProps) {
-  const [rotated, setRotated] = useState<Rotated>();
-  const close = () => {
-    onClose();
-    setRotated(undefined);
-  };
+  const secret = useShownOnce<Rotated>(onClose);
+  const { value: rotated, close } = secret;
   return (
     <Dialog
       open={open}
       onClose={close}
       title="Rotate signing secret"
       description="Makes a new secret, with which deliveries are signed from now on."
-      isFirm={rotated !== undefined}
+      isFirm={secret.isFirm}
     >
       {rotated ? (
         <ShownValue what="the new signing secret" value={rotated.secret} onClose={close}>
@@ -110,7 +106,7 @@ export function RotateDialog({ open, onClose, webhook }: RotateDialogProps) {
           </p>
         </ShownValue>
       ) : (
-        <RotateForm webhook={webhook} onClose={close} onRotated={setRotated} />
+        <RotateForm webhook={webhook} secret={secret} />
       )}
     </Dialog>
   );
