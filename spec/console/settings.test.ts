@@ -6,9 +6,12 @@ import { createOrganisation } from "../../scripts/console/story.ts";
 const server = inject("consoleServer");
 let browser: Browser;
 let page: Page;
+let perch: Awaited<ReturnType<typeof createOrganisation>>["perch"];
 beforeAll(async () => {
   browser = await launchBrowser();
-  const { apiKey, perch } = await createOrganisation(server, "Settings");
+  const organisation = await createOrganisation(server, "Settings");
+  const { apiKey } = organisation;
+  perch = organisation.perch;
   await perch.agents.create({ name: "guarded", model: "perch/echo" });
   await perch.agents.create({ name: "other", model: "perch/echo" });
   const context = { user_id: "user-42" };
@@ -47,6 +50,20 @@ test("whoever would lock themselves out is warned before, and told afterwards ho
   expect(page.url()).toContain("/console/agents/other");
 });
 
+test("saving takes back nothing that somebody else has changed since the form was opened", async () => {
+  await visit(page, "/console/agents/other/security");
+  await page.getByLabel("Refuse plain HTTP").waitFor();
+  await page.getByLabel("Send Strict-Transport-Security").check();
+  const rateLimit = { enabled: true, requests: 5, window: "1m" };
+  await perch.agents.update("other", { security: { rateLimit } });
+  await press("Save settings");
+  await page.getByText("Somebody has changed the security settings since you began").waitFor();
+  await press("Discard changes");
+  expect(await page.getByLabel("Limit the requests of this agent").isChecked()).toBe(true);
+  expect((await perch.agents.get("other")).security).toMatchObject({ rateLimit });
+  await perch.agents.update("other", { security: { rateLimit: null } });
+});
+
 test("settings that let the browser in are saved without a question", async () => {
   await visit(page, "/console/agents/other/security");
   await page.getByLabel("Accept only these addresses").check();
@@ -58,7 +75,7 @@ test("settings that let the browser in are saved without a question", async () =
 
 test("the audit log names who did what, and leads to it", async () => {
   await visit(page, "/console/audit?operation=updateAgent&outcome=changed");
-  await page.getByRole("row", { name: /The key first admin key updated the agent other/ }).waitFor();
+  await page.getByRole("row", { name: /The key first admin key updated the agent other/ }).first().waitFor();
   await page.getByRole("link", { name: "other" }).first().click();
   await expect.poll(() => page.url()).toContain("/console/agents/agent_");
 });

@@ -4,15 +4,15 @@ import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 import { agentQuery } from "../../api/agents-queries.ts";
 import { ownSessionQuery } from "../../api/console-sessions.ts";
+import { problemsByField } from "../../api/problems-by-field.ts";
 import { Button } from "../../parts/button.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { MayNot } from "../../parts/may-not.tsx";
 import { useCan, useMe } from "../../session/session.ts";
 import { LeaveGuard } from "./leave-guard.tsx";
-import { problemsByField } from "../../api/problems-by-field.ts";
 import { AuthFields } from "./security/auth-fields.tsx";
 import { SecurityBlocks } from "./security/block-fields.tsx";
-import { type Here, lockOutReasons } from "./security/lock-out.ts";
+import { type Here, lockOutReasons, refusalReasons } from "./security/lock-out.ts";
 import { RefusedNote } from "./security/refused-note.tsx";
 import { SaveDialog } from "./security/save-dialog.tsx";
 import { useSecurity } from "./security/use-security.ts";
@@ -40,10 +40,12 @@ interface FormProps {
 
 function SecurityForm({ agentRef, agent, canManage }: FormProps) {
   const security = useSecurity(agentRef, agent);
-  const { draft, change, save, isDirty, isLockOut } = security;
+  const { draft, change, changed, save, isDirty, isLockOut, isOvertaken } = security;
   const [isAsking, setIsAsking] = useState(false);
-  const found = lockOutReasons(draft, security, useHere());
-  const reasons = found.length === 0 && isLockOut ? [serverSays] : found;
+  const here = useHere();
+  const found = lockOutReasons(changed, security, here);
+  const isKnownRefusal = refusalReasons(changed, here).length > 0;
+  const reasons = isLockOut && !isKnownRefusal ? [...found, serverSays] : found;
   const problems = problemsByField(save.error);
   return (
     <div className="mx-auto max-w-[1280px] px-4 pb-8">
@@ -61,7 +63,7 @@ function SecurityForm({ agentRef, agent, canManage }: FormProps) {
               )}
               <Button
                 kind="primary"
-                disabled={!isDirty}
+                disabled={!isDirty || isOvertaken}
                 working={save.isPending}
                 onClick={() => (reasons.length > 0 ? setIsAsking(true) : save.mutate(false))}
               >
@@ -80,7 +82,13 @@ function SecurityForm({ agentRef, agent, canManage }: FormProps) {
             ))}
           </div>
         )}
-        {save.error && !isLockOut && !isAsking && <ErrorNote error={save.error} />}
+        {isOvertaken && (
+          <p role="alert" className="rounded border border-warning bg-warning-soft px-3 py-2">
+            Somebody has changed the security settings since you began. Discard your changes to see what they are now,
+            and make yours again.
+          </p>
+        )}
+        {save.error && !isLockOut && !isOvertaken && !isAsking && <ErrorNote error={save.error} />}
         {save.data?.map((warning) => (
           <p key={warning} role="status" className="rounded border border-warning bg-warning-soft px-3 py-2">
             {warning}
@@ -100,7 +108,8 @@ function SecurityForm({ agentRef, agent, canManage }: FormProps) {
         onClose={() => setIsAsking(false)}
         agentName={agent.name}
         reasons={reasons}
-        onConfirm={() => save.mutateAsync(true)}
+        // Of what was not said here, the server's own check still warns.
+        onConfirm={() => save.mutateAsync(isKnownRefusal || isLockOut)}
       />
       <LeaveGuard
         isDirty={isDirty}

@@ -33,13 +33,9 @@ const aboutToken = (setsAuth: boolean, { isPerson }: Here): string | undefined =
   return isPerson ? always : `${always} For one hour, your key can still read and update it, to take this back.`;
 };
 
-/** Sentences about how these settings would lock out whoever saves them. Empty: nothing that is known here says so. */
-export function lockOutReasons(
-  security: SecuritySettings,
-  { setsAuth }: { readonly setsAuth: boolean },
-  here: Here,
-): readonly string[] {
-  return [
+/** Why the agent would refuse the very next request of this browser. */
+export const refusalReasons = (security: SecuritySettings, here: Here): readonly string[] =>
+  [
     security.enforceHttps === true && !here.isHttps
       ? "This page was opened over plain HTTP: after saving, it cannot reach the agent. HTTPS must work first."
       : undefined,
@@ -47,7 +43,14 @@ export function lockOutReasons(
     security.mtls?.enabled === true
       ? "Requests need a client certificate. A browser has none unless one was installed in it: without, this console cannot reach the agent."
       : undefined,
-    aboutToken(setsAuth, here),
-    aboutSecondFactor(security, here),
   ].filter((reason) => reason !== undefined);
-}
+
+/** Sentences about how these settings would lock out whoever saves them. Empty: nothing that is known here says so. */
+export const lockOutReasons = (
+  security: SecuritySettings,
+  { setsAuth }: { readonly setsAuth: boolean },
+  here: Here,
+): readonly string[] =>
+  [...refusalReasons(security, here), aboutToken(setsAuth, here), aboutSecondFactor(security, here)].filter(
+    (reason) => reason !== undefined,
+  );

@@ -1,5 +1,7 @@
 import type { Agent, AgentAuth, SecuritySettings, UpdateAgent } from "@perch/sdk";
 
+type Compared = Pick<Agent, "security" | "auth">;
+
 type Blocks = { readonly [K in keyof SecuritySettings]-?: NonNullable<SecuritySettings[K]> };
 
 /** What the form holds: every block, also those that are not set. */
@@ -8,7 +10,7 @@ export interface SecurityDraft extends Blocks {
   readonly auth: AgentAuth | null | undefined;
 }
 
-export const draftOf = ({ security }: Agent): SecurityDraft => ({
+export const draftOf = ({ security }: Compared): SecurityDraft => ({
   enforceHttps: security.enforceHttps ?? false,
   hsts: security.hsts ?? { enabled: false, maxAge: 31_536_000 },
   ipWhitelist: security.ipWhitelist ?? { enabled: false, addresses: [] },
@@ -20,8 +22,12 @@ export const draftOf = ({ security }: Agent): SecurityDraft => ({
 
 const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
 
+/** Whether somebody has changed what the form is about. What else changes in an agent, such as its status, is none of its business. */
+export const isChangedSince = (began: Compared, now: Compared): boolean =>
+  !isSame(draftOf(began), draftOf(now)) || !isSame(began.auth, now.auth);
+
 /** Only the blocks that were changed. */
-export function patchOf(agent: Agent, draft: SecurityDraft): UpdateAgent {
+export function patchOf(agent: Compared, draft: SecurityDraft): UpdateAgent {
   const { auth, ...blocks } = draft;
   const stored = draftOf(agent);
   const names = Object.keys(blocks) as (keyof typeof blocks)[];
