@@ -98,7 +98,8 @@ async function createAgents(perch: Perch, { toolUrl, modelUrl, modelKey }: Shop)
   const intake = script({ delay_ms: 300, fail: "permanent", reply: "The provider refuses this content." });
   await perch.agents.create({ name: "order-intake", model: "perch/script", logs: "full", instructions: intake });
   const research = script({ reply: "Reading the market reports of the last quarter.", delay_ms: 600_000 });
-  await perch.agents.create({ name: "research", model: "perch/script", instructions: research });
+  const limits = { timeout_seconds: 900 };
+  await perch.agents.create({ name: "research", model: "perch/script", instructions: research, limits });
   // A model call is not cut short: a run that is cancelled ends before its next step.
   const collect = { delay_ms: 1000, tool_calls: [{ name: "perch_echo", arguments: { source: "orders" } }] };
   const digest = script(collect, { reply: "Nothing new." });
