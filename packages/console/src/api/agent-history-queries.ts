@@ -1,6 +1,6 @@
 import type { MetricSeries } from "@perch/sdk";
 import { queryOptions } from "@tanstack/react-query";
-import { type Granularity, refreshMs } from "../parts/granularity.ts";
+import { type Granularity, granularityFor, refreshMs } from "../parts/granularity.ts";
 import { resolveRange } from "../parts/time-range.ts";
 import { intervalMinutes, trafficOf } from "./agent-traffic.ts";
 import { perch } from "./perch.ts";
@@ -38,7 +38,7 @@ interface HistoryQuery {
 }
 
 interface DetailedHistoryQuery extends HistoryQuery {
-  /** Undefined: as the server chooses for the range. */
+  /** Undefined: as fits the range. */
   readonly granularity: Granularity | undefined;
   /** Each has a history of its own, over the same intervals. Undefined: all versions together. */
   readonly versions: readonly (string | undefined)[];
@@ -48,13 +48,17 @@ type Statistic = NonNullable<MetricSeries["statistic"]>;
 
 type ReadSeries = (metric: MetricSeries["metric"], statistic?: Statistic) => Promise<MetricSeries>;
 
+/** Of the interval that nobody chose: more of them would have few runs each. A week by the hour has 168. */
+const maxIntervals = 180;
+
 /** Asks for series of the same intervals. */
 const seriesReader = ({ agent, range, environment }: HistoryQuery, signal: AbortSignal) => {
   const { start, end = new Date() } = resolveRange(range, new Date());
   const times = { start_time: start.toISOString(), end_time: end.toISOString() };
-  return (own: { readonly version?: string | undefined; readonly granularity?: Granularity | undefined }): ReadSeries =>
+  const usual = granularityFor(end.getTime() - start.getTime(), maxIntervals);
+  return (version?: string, granularity: Granularity = usual): ReadSeries =>
     (metric, statistic) =>
-      perch.metrics.get(agent, { ...times, environment, ...own, metric, statistic }, { signal });
+      perch.metrics.get(agent, { ...times, environment, version, granularity, metric, statistic }, { signal });
 };
 
 const valuesOf = ({ values }: MetricSeries): number[] => values.map(({ value }) => value);
@@ -87,7 +91,7 @@ async function fetchHistory(read: ReadSeries): Promise<AgentHistory> {
 export const historyQuery = (query: HistoryQuery) =>
   queryOptions({
     queryKey: ["metrics", "history", query],
-    queryFn: ({ signal }) => fetchHistory(seriesReader(query, signal)({})),
+    queryFn: ({ signal }) => fetchHistory(seriesReader(query, signal)()),
     staleTime: 30_000,
     refetchInterval: 60_000,
   });
@@ -118,7 +122,7 @@ export const detailedHistoryQuery = (query: DetailedHistoryQuery) =>
     queryFn: ({ signal }) => {
       const readerOf = seriesReader(query, signal);
       const { granularity, versions } = query;
-      return Promise.all(versions.map((version) => fetchDetails(version, readerOf({ version, granularity }))));
+      return Promise.all(versions.map((version) => fetchDetails(version, readerOf(version, granularity))));
     },
     staleTime: 10_000,
     refetchInterval: ({ state }) => {

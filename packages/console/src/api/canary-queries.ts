@@ -1,5 +1,6 @@
 import type { Deployment, MetricSeries } from "@perch/sdk";
 import { queryOptions } from "@tanstack/react-query";
+import { granularityFor } from "../parts/granularity.ts";
 import { perch } from "./perch.ts";
 
 /** The runs of one version in intervals. Null where it had none. */
@@ -18,12 +19,6 @@ export interface CanaryHistory {
 /** What was before it shows what is usual, and what came after it shows that it is over. */
 const marginMs = 600_000;
 
-const granularities = [
-  ["1m", 60_000],
-  ["5m", 300_000],
-  ["1h", 3_600_000],
-  ["1d", 86_400_000],
-] as const;
 /** More intervals would have few runs each, and a rate of few runs says little. */
 const maxIntervals = 96;
 
@@ -31,15 +26,17 @@ const rangeOf = ({ activated_at, created_at, ended_at }: Deployment) => {
   const now = Date.now();
   const end = ended_at === null ? now : Math.min(now, Date.parse(ended_at) + marginMs);
   const start = Date.parse(activated_at ?? created_at) - marginMs;
-  const [granularity] = granularities.find(([, ms]) => (end - start) / ms <= maxIntervals) ?? ["1d"];
   return {
-    granularity,
+    granularity: granularityFor(end - start, maxIntervals),
     start_time: new Date(start).toISOString(),
     end_time: new Date(end).toISOString(),
   };
 };
 
 const valuesOf = (series: MetricSeries): readonly number[] => series.values.map(({ value }) => value);
+
+/** The range of its charts is complete. When it ends, its last runs are not in the metrics yet. */
+const isOver = ({ ended_at }: Deployment): boolean => ended_at !== null && Date.now() > Date.parse(ended_at) + marginMs;
 
 /** How long between two looks: new runs of a canary under way are seen soon. */
 const pollMs = 5000;
@@ -68,5 +65,5 @@ export const canaryHistoryQuery = (agent: string, canary: Deployment, live: stri
       ]);
       return { times: ofCanary.times, canary: ofCanary.curve, live: ofLive?.curve };
     },
-    refetchInterval: canary.status === "active" ? pollMs : false,
+    refetchInterval: () => (isOver(canary) ? false : pollMs),
   });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fittingGranularities, refreshMs } from "./granularity.ts";
+import { fittingGranularities, granularityFor, refreshMs } from "./granularity.ts";
 
 const hour = 3_600_000;
 
@@ -12,6 +12,18 @@ test.each([
   ["a year", 365 * 24 * hour, ["1d"]],
 ])("%s offers the intervals that one request may ask for", (_, rangeMs, expected) => {
   expect(fittingGranularities(rangeMs)).toEqual(expected);
+});
+
+test("an interval is long enough that a range has few of them", () => {
+  const day = 24 * hour;
+  expect([hour, 8 * hour, day, 7 * day, 30 * day, 1000 * day].map((range) => granularityFor(range, 180))).toEqual([
+    "1m",
+    "5m",
+    "1h",
+    "1h",
+    "1d",
+    "1d",
+  ]);
 });
 
 test("finer intervals are read again sooner", () => {

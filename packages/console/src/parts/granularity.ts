@@ -14,6 +14,10 @@ export const fittingGranularities = (rangeMs: number): readonly Granularity[] =>
     return rangeMs >= 2 * ms && Math.ceil(rangeMs / ms) + 1 <= maxIntervals;
   });
 
+/** The finest interval of which a range has at most so many: a rate or a percentile of few runs says little. */
+export const granularityFor = (rangeMs: number, atMost: number): Granularity =>
+  granularities.find((one) => rangeMs / (seconds[one] * 1000) <= atMost) ?? "1d";
+
 const words: Readonly<Record<Granularity, string>> = {
   "1m": "by the minute",
   "5m": "every 5 minutes",
