@@ -15,14 +15,19 @@ interface BlockLinkProps {
 const colours = {
   live: "h-7 bg-sunken border-line-strong text-muted leading-6.5 hover:text-text",
   liveNow: "h-7 border-transparent bg-accent font-medium text-on-accent leading-6.5",
-  canary: "h-4.5 border-canary bg-canary-soft text-canary leading-4",
+  canary: "h-6 border-canary bg-canary-soft text-canary leading-5.5",
 } as const;
+
+/** In percent of the lane: less has no room for a label, not even on a wide screen where it is long. */
+const labelWidth = 30;
 
 /** A time of service, to scale. One that is too short to be seen is as wide as a finger needs. */
 export function BlockLink({ agent, block, span, kind, isCompared }: BlockLinkProps) {
   const { deployment, from, to, isOpen } = block;
   const { left, width } = placeOf(from, to, span);
   const isLiveNow = kind === "live" && isOpen;
+  // The canary under way is what somebody has to decide on: while it is young, its label stands before it.
+  const isLabelBefore = kind === "canary" && isOpen && width < labelWidth && left > labelWidth;
   const what = kind === "canary" && !isOpen ? "canary" : wordOf(deployment);
   // It begins with what is seen, for those who say what they want to press.
   const name = `${deployment.version} ${what}, ${isOpen ? `since ${exactTime(new Date(from))}` : `for ${formatSpan(to - from)} until ${exactTime(new Date(to))}`}`;
@@ -35,14 +40,17 @@ export function BlockLink({ agent, block, span, kind, isCompared }: BlockLinkPro
         aria-label={name}
         style={{ left: `min(${left}%, calc(100% - 14px))`, width: `${width}%` }}
         className={classNames(
-          "absolute min-w-3.5 overflow-hidden truncate whitespace-nowrap rounded border px-1.5 font-mono text-small",
-          kind === "canary" ? `top-12.5 ${colours.canary}` : `top-5 ${isLiveNow ? colours.liveNow : colours.live}`,
+          "absolute min-w-3.5 whitespace-nowrap rounded border px-1.5 font-mono text-small",
+          !isLabelBefore && "truncate",
+          kind === "canary" ? `top-13.5 ${colours.canary}` : `top-6 ${isLiveNow ? colours.liveNow : colours.live}`,
           deployment.status === "rolled_back" && "border-dashed",
           isCompared && "outline-2 outline-text",
         )}
       >
-        {deployment.version}
-        {isOpen && <span className="font-sans"> {what}</span>}
+        <span className={classNames(isLabelBefore && "absolute right-full mr-1 bg-page px-1")}>
+          {deployment.version}
+          {isOpen && <span className="font-sans"> {what}</span>}
+        </span>
       </Link>
     </li>
   );

@@ -4,18 +4,21 @@ import { useDeployerName } from "../../../lists/use-deployer-name.ts";
 import { Ago, useSlowClock } from "../../../parts/ago.tsx";
 import { OutsideText } from "../../../parts/outside-text.tsx";
 import { formatSpan } from "../../../parts/span.ts";
-import { Cell, RowName, Table, wideOnly } from "../../../parts/table.tsx";
+import { Cell, RowName, roomyOnly, Table, tightOnly } from "../../../parts/table.tsx";
 import { DeploymentMark } from "../deploy/deployment-mark.tsx";
+
+/** These need more room than a comparison beside the table leaves. */
+const amplyOnly = "@max-4xl:hidden";
 
 const columns = [
   { title: "Version" },
   { title: "Status" },
-  { title: "Environment", className: wideOnly },
-  { title: "Traffic", className: `${wideOnly} text-right` },
-  { title: "By", className: wideOnly },
-  { title: "Created", className: wideOnly },
-  { title: "Served for", className: wideOnly },
-  { title: "Why it ended", className: wideOnly },
+  { title: "Environment", className: roomyOnly },
+  { title: "Traffic", className: `${roomyOnly} text-right` },
+  { title: "By", className: amplyOnly },
+  { title: "Created", className: amplyOnly },
+  { title: "Served for", className: amplyOnly },
+  { title: "Why it ended", className: amplyOnly },
   { title: "Compare", className: "text-right" },
 ];
 
@@ -51,31 +54,32 @@ export function DeploymentTable({ agent, deployments, compared, onCompare }: Dep
               >
                 {version}
               </Link>
-              <span className="block text-muted text-small md:hidden">
-                {environment}, <Ago at={created_at} />
+              <span className="block text-muted text-small @4xl:hidden">
+                <span className={tightOnly}>{environment}, </span>
+                <Ago at={created_at} />, by <OutsideText text={deployerOf(deployment)} />
                 {why}
               </span>
             </RowName>
             <Cell className="whitespace-nowrap">
               <DeploymentMark deployment={deployment} />
             </Cell>
-            <Cell className={wideOnly}>{environment}</Cell>
-            <Cell className={`${wideOnly} text-right`}>{traffic_percent} %</Cell>
-            <Cell className={`${wideOnly} max-w-40 text-muted`}>
+            <Cell className={roomyOnly}>{environment}</Cell>
+            <Cell className={`${roomyOnly} whitespace-nowrap text-right`}>{traffic_percent} %</Cell>
+            <Cell className={`${amplyOnly} max-w-40 text-muted`}>
               <OutsideText text={deployerOf(deployment)} className="line-clamp-1" />
             </Cell>
-            <Cell className={`${wideOnly} text-muted`}>
+            <Cell className={`${amplyOnly} text-muted`}>
               <Ago at={created_at} />
             </Cell>
-            <Cell className={`${wideOnly} whitespace-nowrap text-muted`}>{servedFor(deployment, now)}</Cell>
-            <Cell className={`${wideOnly} max-w-96`}>{why}</Cell>
+            <Cell className={`${amplyOnly} whitespace-nowrap text-muted`}>{servedFor(deployment, now)}</Cell>
+            <Cell className={`${amplyOnly} max-w-96`}>{why}</Cell>
             <Cell className="text-right">
               <input
                 type="checkbox"
                 aria-label={`Compare ${version} in ${environment}, ${id.slice(-6)}`}
                 checked={compared.includes(id)}
                 onChange={() => onCompare(id)}
-                className="size-4 accent-accent"
+                className="size-4 align-middle accent-accent"
               />
             </Cell>
           </tr>

@@ -6,8 +6,8 @@ import { Icon } from "../../../parts/icon.tsx";
 import { BlockLink } from "./block-link.tsx";
 import { type Lane, placeOf, type Span } from "./timeline.ts";
 
-const markClass = "-translate-x-1/2 absolute top-0 flex size-4 items-center justify-center rounded";
-const leftOf = (at: number, span: Span) => ({ left: `clamp(8px, ${placeOf(at, at, span).left}%, calc(100% - 8px))` });
+const markClass = "-translate-x-1/2 absolute top-0 flex size-6 items-center justify-center rounded";
+const leftOf = (at: number, span: Span) => ({ left: `clamp(12px, ${placeOf(at, at, span).left}%, calc(100% - 12px))` });
 
 interface MarkProps {
   readonly agent: string;
@@ -38,7 +38,7 @@ const NeverMark = ({ agent, deployment, span }: MarkProps) => {
 
 /** Where a rollback ended something. The block says so too, and leads to it. */
 const RolledBackMark = ({ at, span }: { readonly at: number; readonly span: Span }) => (
-  <span aria-hidden="true" style={leftOf(at, span)} className={classNames(markClass, "text-text")}>
+  <span aria-hidden="true" style={leftOf(at, span)} className={classNames(markClass, "pointer-events-none text-text")}>
     <Icon name="left" className="size-3.5" />
   </span>
 );
@@ -59,8 +59,8 @@ export const LaneView = ({ agent, lane, span, compared }: LaneViewProps) => {
   );
   return (
     <section aria-label={environment} className="sm:grid sm:grid-cols-[112px_minmax(0,1fr)]">
-      <h3 className="pt-1 text-table sm:pt-6">{environment}</h3>
-      <ul className={classNames("relative border-line border-b sm:border-l", canaries.length > 0 ? "h-18" : "h-13")}>
+      <h3 className="pt-1 text-table sm:pt-7">{environment}</h3>
+      <ul className={classNames("relative border-line border-b sm:border-l", canaries.length > 0 ? "h-20" : "h-14")}>
         {live.map((block) => (
           <BlockLink
             key={block.deployment.id}
