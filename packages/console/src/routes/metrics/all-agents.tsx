@@ -36,11 +36,11 @@ interface FigureProps {
 const Figure = ({ text, values, label, tone = "accent" }: FigureProps) => (
   <Cell className={wideOnly}>
     <span className="flex items-center justify-end gap-3">
-      <span className={classNames("w-16 text-right", tone === "danger" && "text-danger")}>{text}</span>
       {/* The line needs room that a table of a middling window does not have. */}
       <span className="max-xl:hidden">
         <Sparkline values={values} tone={tone} label={label} />
       </span>
+      <span className={classNames("w-16 text-right", tone === "danger" && "text-danger")}>{text}</span>
     </span>
   </Cell>
 );

@@ -1,5 +1,5 @@
 import type { Deployment } from "@perch/sdk";
-import { Ago } from "../../../parts/ago.tsx";
+import { Ago, exactTime } from "../../../parts/ago.tsx";
 import { classNames } from "../../../parts/class-names.ts";
 import { Icon, type IconName } from "../../../parts/icon.tsx";
 import { OutsideText } from "../../../parts/outside-text.tsx";
@@ -19,11 +19,10 @@ const watchedUntil = ({ activated_at, guards }: Deployment): Date | undefined =>
 const Watch = ({ deployment }: { readonly deployment: Deployment }) => {
   const until = watchedUntil(deployment);
   if (!until) return null;
-  const at = <Ago at={until.toISOString()} />;
   return until > new Date() ? (
-    <>The guards stop looking {at}.</>
+    <>The guards check it until {exactTime(until)}.</>
   ) : (
-    <>The guards stopped looking {at}: promote it or abort it.</>
+    <>The guards checked it until {exactTime(until)}: promote it or abort it.</>
   );
 };
 
@@ -33,7 +32,7 @@ export function VerdictLine({ deployment }: { readonly deployment: Deployment })
   const { guard_report: report, status, ended_at } = deployment;
   const tone = verdict && tones[verdict.tone];
   return (
-    <div role="status">
+    <div role="status" className="empty:-mb-5">
       {verdict && tone && (
         <div className={classNames("flex gap-2 rounded border px-3 py-2 text-table", tone.className)}>
           <Icon name={tone.icon} className="mt-0.5 size-4" />
