@@ -88,9 +88,10 @@ describe("a key that is rotated in the console", () => {
     const own = await openContext(browser, server.url, { apiKey: mine.key });
     const at = await own.newPage();
     const next = await rotate(mine.id, "no longer: it may have leaked", at);
-    // Long enough for a page to notice that its session has ended.
-    await at.evaluate(`fetch("/v1/me")`);
-    await at.waitForTimeout(1500);
+    // A page whose connection is back reads everything again, and so notices that its session has ended.
+    await own.setOffline(true);
+    await own.setOffline(false);
+    await at.getByText("Your session has ended").waitFor();
     expect(await at.getByRole("dialog").textContent()).toContain(next);
     expect(await statusOf(next)).toBe(200);
     await own.close();
@@ -124,6 +125,38 @@ test("a value that was shown once is nowhere in the browser when its dialog is c
   expect(caches).toContain("shown once");
   for (const place of [caches, await page.content(), page.url(), await readStored(page)])
     expect(place.includes(value)).toBe(false);
+});
+
+test("a dialog stays from the request on until the value is copied, whatever is pressed meanwhile", async () => {
+  const old = await perch.keys.create({ name: "on a slow line", role: "viewer" });
+  await visit(page, "/console/keys");
+  await page.getByRole("link", { name: "on a slow line" }).click();
+  await press("Rotate key");
+  const { promise: isLetGo, resolve: letGo } = Promise.withResolvers<void>();
+  await page.route("**/v1/keys/*/rotate", async (route) => {
+    await isLetGo;
+    await route.continue();
+  });
+  const sent = page.waitForRequest("**/v1/keys/*/rotate");
+  await pressInDialog("Rotate key");
+  await sent;
+  const tryToLeave = async () => {
+    await page.keyboard.press("Escape");
+    await page.mouse.click(5, 5);
+    await page.evaluate("history.back()");
+    expect(await page.getByRole("dialog").getByRole("button", { name: "Close" }).count()).toBe(0);
+  };
+  await tryToLeave();
+  expect(await page.getByRole("dialog").getByRole("button", { name: "Cancel" }).isDisabled()).toBe(true);
+  letGo();
+  const next = await readShown();
+  await tryToLeave();
+  expect(await page.getByRole("dialog").textContent()).toContain(next);
+  expect(page.url()).toContain(old.id);
+  expect(await statusOf(next)).toBe(200);
+  await pressInDialog("I have copied the new key");
+  await page.getByText("This key was rotated and works until").waitFor();
+  await page.unroute("**/v1/keys/*/rotate");
 });
 
 test("a secret that was typed is in no cache, and no answer brings it back", async () => {
