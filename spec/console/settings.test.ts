@@ -45,6 +45,9 @@ test("whoever would lock themselves out is warned before, and told afterwards ho
   await save.click();
   await page.getByText(/perch-server reset-agent-security --organisation org_\w+ --agent guarded/).waitFor();
   expect(await page.locator("body").textContent()).toContain("Your address is not in the list of addresses");
+  // Also for whoever comes later: no page of the agent can be opened.
+  await page.reload();
+  await page.getByText(/perch-server reset-agent-security --organisation org_\w+ --agent guarded/).waitFor();
   // The refusal is the agent's, and ends no session.
   await visit(page, "/console/agents/other");
   expect(page.url()).toContain("/console/agents/other");
@@ -75,7 +78,10 @@ test("settings that let the browser in are saved without a question", async () =
 
 test("the audit log names who did what, and leads to it", async () => {
   await visit(page, "/console/audit?operation=updateAgent&outcome=changed");
-  await page.getByRole("row", { name: /The key first admin key updated the agent other/ }).first().waitFor();
+  await page
+    .getByRole("row", { name: /The key first admin key updated the agent other/ })
+    .first()
+    .waitFor();
   await page.getByRole("link", { name: "other" }).first().click();
   await expect.poll(() => page.url()).toContain("/console/agents/agent_");
 });

@@ -6,6 +6,7 @@ import { PageError, WholePageError } from "./frame/page-error.tsx";
 import { parseFrameSearch, retainFrameSearch } from "./frame/search.ts";
 import { lazyPage } from "./parts/lazy-page.tsx";
 import { parseSearch, stringifySearch, textSearch } from "./parts/text-search.ts";
+import { AgentError } from "./routes/agents/agent-error.tsx";
 import { parseAgentsSearch } from "./routes/agents/agents-search.ts";
 import { parseDefinitionSearch } from "./routes/agents/definition-search.ts";
 import { parsePlaygroundSearch } from "./routes/agents/playground-search.ts";
@@ -72,6 +73,7 @@ const agent = createRoute({
   getParentRoute: () => signedIn,
   path: "/agents/$agent",
   component: lazyPage(() => import("./routes/agents/agent-frame.tsx"), "AgentFrame"),
+  errorComponent: AgentError,
 });
 
 const agentOverview = createRoute({

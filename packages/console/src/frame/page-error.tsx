@@ -1,7 +1,7 @@
 import { PerchError } from "@perch/sdk";
 import { onlineManager, useQueryErrorResetBoundary } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { useCallback, useEffect } from "react";
+import { type ReactNode, useCallback, useEffect } from "react";
 import { Button } from "../parts/button.tsx";
 import { EmptyState } from "../parts/empty-state.tsx";
 import { ErrorNote } from "../parts/error-note.tsx";
@@ -12,6 +12,8 @@ import { isOfOtherRelease, reloadAfterUpgrade } from "./other-release.ts";
 interface PageErrorProps {
   readonly error: unknown;
   readonly reset: () => void;
+  /** Says more of the error than its note does. */
+  readonly children?: ((retry: () => void) => ReactNode) | undefined;
 }
 
 /** Asking again would bring the same answer. */
@@ -31,7 +33,7 @@ const Missing = ({ message }: { readonly message: string }) => (
 );
 
 /** What a page shows that could not be loaded. It tries again when a connection that was lost is back. */
-export function PageError({ error, reset }: PageErrorProps) {
+export function PageError({ error, reset, children }: PageErrorProps) {
   const isMissingPart = isOfOtherRelease(error);
   const isMissing = error instanceof PerchError && error.status === 404;
   useTabTitle(isMissing ? "Not found" : "Not loaded");
@@ -60,7 +62,7 @@ export function PageError({ error, reset }: PageErrorProps) {
           </Button>
         </>
       ) : (
-        <ErrorNote error={error} onRetry={retry} />
+        (children?.(retry) ?? <ErrorNote error={error} onRetry={retry} />)
       )}
     </div>
   );
