@@ -127,6 +127,53 @@ test("what another approver changed cannot be approved before it was shown, and 
   await page.context().close();
 });
 
+test("who approves with changes where others must too sees those changes, and nothing is said about somebody else", async () => {
+  const id = await askFor(perch, "two-approvers", "It is broken.");
+  const page = await openAsApprover();
+  await visit(page, `/console/approvals/${id}`);
+  await button(page, "Edit arguments").click();
+  await page.getByLabel("amount").fill("77");
+  await button(page, "Approve with changes").click();
+  await inDialog(page, "Approve call").click();
+  await page.getByText("You have approved this; others must too.").waitFor();
+  await page.getByText("77", { exact: true }).waitFor();
+  expect(await page.getByText("Somebody has changed the arguments").count()).toBe(0);
+  await page.context().close();
+});
+
+test("edited arguments are not lost without a question, and a decision under way cannot be mistaken for a cancelled one", async () => {
+  const [older, newer] = [await askFor(perch, "refunds", "One"), await askFor(perch, "refunds", "Two")];
+  const page = await openAsApprover();
+  await visit(page, `/console/approvals/${newer}`);
+  await button(page, "Edit arguments").click();
+  await page.getByLabel("amount").fill("77");
+  for (const leave of [
+    () => button(page, "Close the approval").click(),
+    () => page.locator(`#row-${older}`).click(),
+    () => page.getByLabel("amount").press("Escape"),
+  ]) {
+    await leave();
+    await inDialog(page, "Stay on this page").click();
+    await page.getByRole("dialog").waitFor({ state: "hidden" });
+    expect(await page.getByLabel("amount").inputValue()).toBe("77");
+  }
+  const held = Promise.withResolvers<void>();
+  await page.route(`**/v1/approvals/${newer}/approve`, async (route) => {
+    await held.promise;
+    await route.continue();
+  });
+  await button(page, "Approve with changes").click();
+  await inDialog(page, "Approve call").click();
+  await page.keyboard.press("Escape");
+  expect(await page.getByRole("dialog").count()).toBe(1);
+  held.resolve();
+  await expect.poll(() => statusOf(newer)).toBe("approved");
+  // Deciding is no leaving: nothing is asked.
+  await expect.poll(() => page.url()).toContain(older);
+  expect(await page.getByRole("dialog").count()).toBe(0);
+  await page.context().close();
+});
+
 test("a change that needs a second factor asks for a code, asks again after a wrong one, and signs nobody out", async () => {
   const { key: apiKey } = await perch.keys.create({ name: "careful", role: "admin" });
   const careful = new Perch({ baseUrl: server.url, apiKey });
