@@ -8,15 +8,18 @@ import { ErrorNote } from "../../../parts/error-note.tsx";
 import { Field, TextInput } from "../../../parts/field.tsx";
 import { Section } from "../../../parts/section.tsx";
 import { ShownOnce } from "../../../parts/shown-once.tsx";
+import { LeaveGuard } from "../../agents/leave-guard.tsx";
 import { CodeForm } from "./code-form.tsx";
 
 const isDemanded = (error: unknown): boolean => error instanceof PerchError && error.status === 403;
 
 function Begin({ onBegun }: { readonly onBegun: (enrolment: MfaEnrolment) => void }) {
   const [token, setToken] = useState("");
+  const [hasToken, setHasToken] = useState(false);
   const begin = useMutation({
     // What is shown once is kept by the page alone, and by no cache.
     mutationFn: async () => onBegun(await enrolSecondFactor(token.trim())),
+    onError: (error) => isDemanded(error) && setHasToken(true),
   });
   const submit = (event: FormEvent) => {
     event.preventDefault();
@@ -24,22 +27,24 @@ function Begin({ onBegun }: { readonly onBegun: (enrolment: MfaEnrolment) => voi
   };
   return (
     <form onSubmit={submit} className="flex flex-col items-start gap-3">
-      <div className="w-full max-w-md">
-        <Field
-          label="Enrolment token"
-          hint="Only where the security settings demand a second factor: an admin makes a token for this key on the key's page."
-        >
-          {(ids) => (
-            <TextInput
-              {...ids}
-              type="password"
-              autoComplete="off"
-              value={token}
-              onChange={({ target }) => setToken(target.value)}
-            />
-          )}
-        </Field>
-      </div>
+      {hasToken && (
+        <div className="w-full max-w-md">
+          <Field
+            label="Enrolment token"
+            hint="Where the security settings demand a second factor: an admin makes a token for this key on the key's page."
+          >
+            {(ids) => (
+              <TextInput
+                {...ids}
+                type="password"
+                autoComplete="off"
+                value={token}
+                onChange={({ target }) => setToken(target.value)}
+              />
+            )}
+          </Field>
+        </div>
+      )}
       {begin.error && (
         <ErrorNote error={begin.error}>
           {isDemanded(begin.error) && (
@@ -50,9 +55,16 @@ function Begin({ onBegun }: { readonly onBegun: (enrolment: MfaEnrolment) => voi
           )}
         </ErrorNote>
       )}
-      <Button kind="primary" type="submit" working={begin.isPending}>
-        Enrol second factor
-      </Button>
+      <div className="flex flex-wrap gap-2">
+        <Button kind="primary" type="submit" working={begin.isPending}>
+          Enrol second factor
+        </Button>
+        {!hasToken && (
+          <Button kind="quiet" onClick={() => setHasToken(true)}>
+            Use an enrolment token
+          </Button>
+        )}
+      </div>
     </form>
   );
 }
@@ -112,6 +124,10 @@ export function Enrolment({ onConfirmed }: { readonly onConfirmed: () => Promise
   const [enrolment, setEnrolment] = useState<MfaEnrolment>();
   return (
     <Section title="Enrol">
+      <LeaveGuard
+        isDirty={enrolment !== undefined}
+        description="The secret and the recovery codes are not shown again. If you leave before the second factor is confirmed, enrol anew."
+      />
       {enrolment ? (
         <Confirm enrolment={enrolment} onConfirmed={onConfirmed} />
       ) : (

@@ -41,6 +41,8 @@ export function EraseUser({ onRequested }: { readonly onRequested: (erasureId: s
         onConfirm={async () => {
           const id = await eraseUser(userId);
           onRequested(id);
+          // Closed first: emptied, it would be a dialog about nobody, with a button that can be pressed.
+          setIsOpen(false);
           setUserId("");
           await queryClient.invalidateQueries({ queryKey: erasuresQuery.queryKey });
         }}
