@@ -97,7 +97,7 @@ export function listOverlays(story: Story): readonly Overlay[] {
   ];
   const endSessions: Overlay = {
     ...dialog("/settings/sessions", "End other sessions", press("End my other sessions")),
-    shown: (page) => page.getByRole("dialog", { name: /^End \d+ other session/ }),
+    shown: (page) => page.getByRole("dialog", { name: "End my other sessions" }),
   };
   return [...onAgent, ...onDefinition, ...others, endSessions, ...areas.flatMap((list) => list(story))].map((each) => ({
     ...each,

@@ -1,5 +1,9 @@
+import type { ConsoleSession } from "@perch/sdk";
 import { queryOptions } from "@tanstack/react-query";
+import { othersOfMine } from "./own-sessions.ts";
+import { offsetPages } from "./paged.ts";
 import { perch } from "./perch.ts";
+import { queryClient } from "./query-client.ts";
 
 /** How one can sign in here. */
 export const signInMethodsQuery = queryOptions({
@@ -12,23 +16,46 @@ export const signInMethodsQuery = queryOptions({
 export const createSession = (body: { readonly api_key: string } | { readonly link: string }) =>
   perch.consoleSessions.create(body, { maxRetries: 0 });
 
-export const sessionsQuery = queryOptions({
-  queryKey: ["console", "sessions"],
+const sessionPage = (page: { readonly limit: number; readonly offset: number }, signal?: AbortSignal) =>
+  perch.request("GET /v1/console/sessions", { query: page }, { ...(signal && { signal }) });
+
+const sessionsKey = ["console", "sessions"];
+
+/** Newest first: the own ones and, with the permission `manage`, those of everybody. */
+export const sessionListQuery = offsetPages([...sessionsKey, "list"], sessionPage);
+
+export const sessionsChanged = (): Promise<void> => queryClient.invalidateQueries({ queryKey: sessionsKey });
+
+/** All of them, page after page: those of one person may be behind those of many others. */
+async function* eachSession(signal?: AbortSignal): AsyncGenerator<ConsoleSession> {
+  for (let offset = 0; ; ) {
+    const { data, pagination } = await sessionPage({ limit: 100, offset }, signal);
+    yield* data;
+    offset += data.length;
+    if (!pagination.has_more || data.length === 0) return;
+  }
+}
+
+/** Sessions of the same key or person in other browsers. */
+export const otherSessionsQuery = queryOptions({
+  queryKey: [...sessionsKey, "others"],
   queryFn: async ({ signal }) => {
-    const { data, pagination } = await perch.request("GET /v1/console/sessions", { query: { limit: 100 } }, { signal });
-    return { sessions: data, hasMore: pagination.has_more };
+    const all: ConsoleSession[] = [];
+    for await (const session of eachSession(signal)) all.push(session);
+    return othersOfMine(all);
   },
+  staleTime: 0,
 });
 
 export const endSession = (sessionId: string) =>
   perch.request("DELETE /v1/console/sessions/{session_id}", { params: { session_id: sessionId } });
 
-/** The session of this browser, if it is among the newest of those that the reader may see. */
+/** The session of this browser; null where a key answers for the reader. */
 export const ownSessionQuery = queryOptions({
-  queryKey: ["console", "sessions", "own"],
+  queryKey: [...sessionsKey, "own"],
   queryFn: async ({ signal }) => {
-    const { data } = await perch.request("GET /v1/console/sessions", { query: { limit: 100 } }, { signal });
-    return data.find(({ current }) => current) ?? null;
+    for await (const session of eachSession(signal)) if (session.current) return session;
+    return null;
   },
   staleTime: 60_000,
 });

@@ -1,49 +1,46 @@
 import type { ConsoleSession } from "@perch/sdk";
-import type { ReactNode } from "react";
+import { useKeyName } from "../../lists/use-key-name.ts";
 import { Ago } from "../../parts/ago.tsx";
 import { Button } from "../../parts/button.tsx";
-import { classNames } from "../../parts/class-names.ts";
 import { OutsideText } from "../../parts/outside-text.tsx";
+import { Cell, RowName, Table, wideOnly } from "../../parts/table.tsx";
+import { visibleText } from "../../parts/visible-text.ts";
 import { personName } from "../../session/person-name.ts";
 import { useMe } from "../../session/session.ts";
 import { describeBrowser } from "./describe-browser.ts";
 
-const cell = "h-8 px-2 first:pl-4 last:pr-4";
-/** Said under the name on a narrow screen. */
-const wideOnly = "hidden md:table-cell";
+const columns = [
+  { title: "Who" },
+  { title: "Role", className: wideOnly },
+  { title: "Where", className: wideOnly },
+  { title: "Signed in", className: wideOnly },
+  { title: "Last used", className: wideOnly },
+  { title: "Ends", className: wideOnly },
+  { title: "Actions", isHidden: true },
+];
 
-const Heading = ({ children, className }: { readonly children: ReactNode; readonly className?: string }) => (
-  <th
-    scope="col"
-    className={classNames("px-2 py-1.5 text-left font-medium text-muted first:pl-4 last:pr-4", className)}
-  >
-    {children}
-  </th>
-);
-
-/** A key has its name where it is the one that is signed in: a session of another key has only the id. */
+/** The own key has its name here even for those who may not read the others. */
 const Owner = ({ session: { person, key_id } }: { readonly session: ConsoleSession }) => {
   const { key } = useMe();
-  if (person) return <OutsideText text={personName(person)} className="[overflow-wrap:anywhere]" />;
-  if (key_id === key.id) return <OutsideText text={key.name} className="[overflow-wrap:anywhere]" />;
-  return <code className="font-mono text-small [overflow-wrap:anywhere]">{key_id}</code>;
+  const nameOfKey = useKeyName();
+  const name = person ? personName(person) : key_id === key.id ? key.name : nameOfKey(key_id);
+  return <OutsideText text={name} className="[overflow-wrap:anywhere]" />;
 };
 
 const Place = ({ session: { address, user_agent } }: { readonly session: ConsoleSession }) => (
-  <span title={user_agent ?? undefined}>
+  <span title={user_agent === null ? undefined : visibleText(user_agent)}>
     <OutsideText text={describeBrowser(user_agent)} />, <code className="font-mono text-small">{address}</code>
   </span>
 );
 
 interface RowProps {
   readonly session: ConsoleSession;
-  readonly isEnding: boolean;
   readonly onEnd: (session: ConsoleSession) => void;
 }
 
-const Row = ({ session, isEnding, onEnd }: RowProps) => (
-  <tr className="border-line border-b">
-    <td className={cell}>
+const Row = ({ session, onEnd }: RowProps) => (
+  <tr>
+    <RowName>
       <Owner session={session} />
       {session.current && (
         <span className="ml-2 whitespace-nowrap rounded bg-accent-soft px-1.5 text-small">this session</span>
@@ -51,52 +48,36 @@ const Row = ({ session, isEnding, onEnd }: RowProps) => (
       <div className="pb-1 text-muted text-small md:hidden">
         <Place session={session} />, signed in <Ago at={session.created_at} />
       </div>
-    </td>
-    <td className={classNames(cell, wideOnly)}>{session.role ?? "own permissions"}</td>
-    <td className={classNames(cell, wideOnly)}>
+    </RowName>
+    <Cell className={wideOnly}>{session.role ?? "own permissions"}</Cell>
+    <Cell className={wideOnly}>
       <Place session={session} />
-    </td>
-    <td className={classNames(cell, wideOnly)}>
+    </Cell>
+    <Cell className={wideOnly}>
       <Ago at={session.created_at} />
-    </td>
-    <td className={classNames(cell, wideOnly)}>{session.last_used_at ? <Ago at={session.last_used_at} /> : "–"}</td>
-    <td className={classNames(cell, wideOnly)}>
+    </Cell>
+    <Cell className={wideOnly}>{session.last_used_at ? <Ago at={session.last_used_at} /> : "–"}</Cell>
+    <Cell className={wideOnly}>
       <Ago at={session.expires_at} />
-    </td>
-    <td className={classNames(cell, "text-right")}>
-      <Button kind="quiet" working={isEnding} onClick={() => onEnd(session)}>
+    </Cell>
+    <Cell className="text-right">
+      <Button kind="quiet" onClick={() => onEnd(session)}>
         {session.current ? "Sign out" : "End session"}
         {!session.current && <span className="sr-only"> of {session.address}</span>}
       </Button>
-    </td>
+    </Cell>
   </tr>
 );
 
 interface SessionTableProps {
   readonly sessions: readonly ConsoleSession[];
-  readonly ending: string | undefined;
   readonly onEnd: (session: ConsoleSession) => void;
 }
 
-export const SessionTable = ({ sessions, ending, onEnd }: SessionTableProps) => (
-  <table className="w-full text-table">
-    <thead className="border-line border-b">
-      <tr>
-        <Heading>Who</Heading>
-        <Heading className={wideOnly}>Role</Heading>
-        <Heading className={wideOnly}>Where</Heading>
-        <Heading className={wideOnly}>Signed in</Heading>
-        <Heading className={wideOnly}>Last used</Heading>
-        <Heading className={wideOnly}>Ends</Heading>
-        <Heading>
-          <span className="sr-only">Actions</span>
-        </Heading>
-      </tr>
-    </thead>
-    <tbody>
-      {sessions.map((session) => (
-        <Row key={session.id} session={session} isEnding={ending === session.id} onEnd={onEnd} />
-      ))}
-    </tbody>
-  </table>
+export const SessionTable = ({ sessions, onEnd }: SessionTableProps) => (
+  <Table caption="Sessions in the console" columns={columns}>
+    {sessions.map((session) => (
+      <Row key={session.id} session={session} onEnd={onEnd} />
+    ))}
+  </Table>
 );
