@@ -58,6 +58,15 @@ test("all memory of an agent is cleared only after its name was typed", async ()
   await page.keyboard.press("Escape");
 });
 
+test("Escape closes a memory after a click on its row, while the keyboard is in the list", async () => {
+  await visit(page, "/console/memory?agent=keeper");
+  await page.getByRole("link", { name: "The shop is closed in July." }).click();
+  await page.getByRole("button", { name: "Close the memory" }).waitFor();
+  expect(await page.evaluate("document.activeElement.hasAttribute('data-row')")).toBe(true);
+  await page.keyboard.press("Escape");
+  await page.waitForURL(/\/console\/memory\?/);
+});
+
 /** Everything of the page that can be read: its address, markup, storage, and all that its components hold. */
 const readPage = async (): Promise<string> =>
   `${page.url()} ${await page.content()} ${await readStored(page)} ${await page.evaluate<string>(`(() => {

@@ -1,6 +1,7 @@
-import { type KeyboardEvent, type ReactNode, useEffect, useRef } from "react";
+import { type ReactNode, useEffect, useRef } from "react";
 import { HeadingLevel } from "./heading-level.ts";
 import { Icon } from "./icon.tsx";
+import { useEscapeToClose } from "./use-escape-to-close.ts";
 import { useMedia } from "./use-media.ts";
 
 interface DetailPaneProps {
@@ -43,17 +44,11 @@ export function DetailPane({ title, what, actions, onClose, children }: DetailPa
     if (!isWide && !document.activeElement?.closest("[role=menu]")) pane.current?.focus();
   }, [isWide]);
   useFocusBackToRow();
-  const onKeyDown = (event: KeyboardEvent) => {
-    // What opens over it closes first, and its keys come by here too.
-    const isInside = event.target instanceof Node && event.currentTarget.contains(event.target);
-    if (event.key === "Escape" && !event.defaultPrevented && isInside) onClose();
-  };
+  useEscapeToClose(onClose);
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: Escape closes the detail from anywhere in it.
     <div
       ref={pane}
       tabIndex={-1}
-      onKeyDown={onKeyDown}
       className="@container flex h-full min-h-0 flex-col gap-3 overflow-auto px-4 py-3 outline-none"
     >
       <header className="flex flex-wrap items-center gap-x-3 gap-y-2">

@@ -1,12 +1,13 @@
 import { type Approval, PerchError } from "@perch/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
-import { type KeyboardEvent, use, useEffect, useRef, useState } from "react";
+import { use, useEffect, useRef, useState } from "react";
 import { approvalQuery } from "../../api/approvals-queries.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { OutsideText } from "../../parts/outside-text.tsx";
+import { useEscapeToClose } from "../../parts/use-escape-to-close.ts";
 import { useMedia } from "../../parts/use-media.ts";
 import { Working } from "../../parts/working.tsx";
 import { ApprovalBody } from "./approval/approval-body.tsx";
@@ -84,9 +85,7 @@ export function ApprovalPage() {
   const { close } = use(QueueContext);
   const { data: approval, error, refetch } = useQuery(approvalQuery(id));
   const now = useSeconds(approval?.status === "open");
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key === "Escape" && !event.defaultPrevented) close();
-  };
+  useEscapeToClose(close);
   const page = useRef<HTMLDivElement>(null);
   const isWide = useMedia(wide);
   useEffect(() => {
@@ -95,8 +94,7 @@ export function ApprovalPage() {
   }, [isWide, id]);
   const isMissing = error instanceof PerchError && error.status === 404;
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: Escape closes the approval from anywhere in it.
-    <div ref={page} tabIndex={-1} className="flex h-full min-h-0 flex-col outline-none" onKeyDown={onKeyDown}>
+    <div ref={page} tabIndex={-1} className="flex h-full min-h-0 flex-col outline-none">
       <Header approval={approval} now={now} onClose={close} />
       {approval && <Shown key={id} approval={approval} />}
       {!approval && !error && <Working what="the approval" />}

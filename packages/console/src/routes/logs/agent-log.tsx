@@ -68,7 +68,6 @@ export function AgentLog({ agent, search, onChange }: AgentLogProps) {
         log={log}
         openId={open?.id}
         onOpen={(line, replace) => onChange({ line: line.id }, replace)}
-        onClose={close}
         isFiltered={countFilters(search) > 0}
         onClear={() => onChange(noFilters)}
       />

@@ -1,7 +1,7 @@
 import { type Invocation, PerchError } from "@perch/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
-import { type KeyboardEvent, Suspense, useEffect, useRef } from "react";
+import { Suspense, useEffect, useRef } from "react";
 import { runQuery } from "../../api/runs-queries.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
@@ -10,6 +10,7 @@ import { IdText } from "../../parts/id-text.tsx";
 import { lazyPage } from "../../parts/lazy-page.tsx";
 import { OutsideText } from "../../parts/outside-text.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
+import { useEscapeToClose } from "../../parts/use-escape-to-close.ts";
 import { useMedia } from "../../parts/use-media.ts";
 import { Working } from "../../parts/working.tsx";
 import { RunBody } from "./run/run-body.tsx";
@@ -77,10 +78,7 @@ export function RunPage() {
       search: ({ step: _step, logs: _logs, ...list }: Record<string, unknown>) => list,
       resetScroll: false,
     });
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key !== "Escape" || event.defaultPrevented) return;
-    close();
-  };
+  useEscapeToClose(close);
   const page = useRef<HTMLDivElement>(null);
   const isWide = useMedia(wide);
   useEffect(() => {
@@ -89,13 +87,7 @@ export function RunPage() {
   }, [isWide]);
   const isMissing = error instanceof PerchError && error.status === 404;
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: Escape closes the run from anywhere in it.
-    <div
-      ref={page}
-      tabIndex={-1}
-      className="@container flex h-full min-h-0 flex-col overflow-auto outline-none"
-      onKeyDown={onKeyDown}
-    >
+    <div ref={page} tabIndex={-1} className="@container flex h-full min-h-0 flex-col overflow-auto outline-none">
       <Header agent={agent} id={id} run={run} onClose={close} />
       {run && <RunBody key={id} agent={agent} run={run} />}
       {!run && !error && <Working what="the run" />}

@@ -27,13 +27,12 @@ interface LogListProps {
   readonly log: Log;
   readonly openId: string | undefined;
   readonly onOpen: (line: LogLine, replace: boolean) => void;
-  readonly onClose: () => void;
   readonly isFiltered: boolean;
   readonly onClear: () => void;
 }
 
-/** The lines, with the keyboard: arrows move, Enter opens, Escape closes, space holds a tail and lets it go on. */
-export function LogList({ agent, log, openId, onOpen, onClose, isFiltered, onClear }: LogListProps) {
+/** The lines, with the keyboard: arrows move, Enter opens, space holds a tail and lets it go on. */
+export function LogList({ agent, log, openId, onOpen, isFiltered, onClear }: LogListProps) {
   const { store, tail, isLoading, error } = log;
   const scroller = useRef<HTMLDivElement>(null);
   const [activeId, setActiveId] = useState<string>();
@@ -50,7 +49,6 @@ export function LogList({ agent, log, openId, onOpen, onClose, isFiltered, onCle
     if (line) onOpen(line, openId !== undefined);
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key === "Escape" && openId !== undefined) return onClose();
     const last = all.length - 1;
     if (event.key === "Enter") return openAt(active ?? last);
     const moved = moves[event.key]?.(active ?? last + 1, last, rowsOfPage(scroller.current));

@@ -36,13 +36,13 @@ interface RunListProps {
   readonly empty: ReactNode;
 }
 
-/** The list of runs, with the keyboard: arrows move, Enter opens, Escape closes. */
+/** The list of runs, with the keyboard: arrows move, Enter opens. */
 export function RunList({ listing, empty }: RunListProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const [range, setRange] = useState<readonly [number, number]>([0, 0]);
   const [active, setActive] = useState(0);
   const pages = useRunPages(listing, ...range);
-  const { openId, open, close, hrefOf } = useOpenRun();
+  const { openId, open, hrefOf } = useOpenRun();
   const hrefOfRow = (row: number): string => {
     const run = pages.rowAt(row);
     return run ? hrefOf(run.agent_name, run.request_id) : "#";
@@ -56,7 +56,6 @@ export function RunList({ listing, empty }: RunListProps) {
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => () => clearTimeout(timer.current), []);
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key === "Escape" && openId !== undefined) return close();
     if (event.key === "Enter") return openRow(active, false);
     const moved = moves[event.key]?.(active, pages.count - 1, rowsOfPage(scroller.current));
     if (moved === undefined || event.metaKey || event.ctrlKey || event.altKey) return;
@@ -139,7 +138,6 @@ function useOpenRun() {
         replace,
         resetScroll: false,
       }),
-    close: () => void navigate({ to: "/runs", search: withoutStep as never, resetScroll: false }),
     hrefOf: (agent: string, run: string): string =>
       `${router.basepath}/runs/${encodeURIComponent(agent)}/${run}${router.state.location.searchStr}`,
   };
