@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { type ApiError, isRefusal } from "../platform/api-error.ts";
-import type { EventStream, ServerEvent } from "../resources/handlers.ts";
+import type { EventStream, ServerComment, ServerEvent } from "../resources/handlers.ts";
 
 type EventsOf = EventStream["events"];
 
@@ -32,7 +32,8 @@ const streamHeaders = {
 };
 
 const encodeData = (event: string, data: unknown): string => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
-const encode = ({ id, event, data }: ServerEvent): string => `id: ${id}\n${encodeData(event, data)}`;
+const encode = (sent: ServerEvent | ServerComment): string =>
+  "comment" in sent ? `: ${sent.comment}\n\n` : `id: ${sent.id}\n${encodeData(sent.event, sent.data)}`;
 
 interface BodyOptions extends Required<Omit<SendEventsOptions, "maxMs" | "watch">> {
   readonly events: EventsOf;

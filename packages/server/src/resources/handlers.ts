@@ -112,10 +112,15 @@ export interface ServerEvent {
   readonly data: unknown;
 }
 
+/** What clients that do not know it leave out. It says how far the stream is. */
+export interface ServerComment {
+  readonly comment: string;
+}
+
 /** A streaming response: events until the source ends or the client closes the connection. */
 export class EventStream {
   readonly headers: Readonly<Record<string, string>>;
-  readonly events: (signal: AbortSignal) => AsyncIterable<ServerEvent>;
+  readonly events: (signal: AbortSignal) => AsyncIterable<ServerEvent | ServerComment>;
 
   constructor(headers: EventStream["headers"], events: EventStream["events"]) {
     this.headers = headers;

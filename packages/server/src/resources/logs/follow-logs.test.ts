@@ -190,7 +190,9 @@ describe("without a gap", () => {
         return () => undefined;
       },
     };
-    const deps = { logReader: createLogReader(alone().server.core.db), logNotifications, now: Date.now };
+    const { db, shares } = alone().server.core;
+    const { logSearches } = shares.of;
+    const deps = { logReader: createLogReader(db), logNotifications, logSearches, now: Date.now };
     await add(organisation, "before");
     const stop = new AbortController();
     onTestFinished(() => stop.abort());
@@ -198,7 +200,7 @@ describe("without a gap", () => {
     const events = followLogs(deps, { ...agent, from: new Date(0), until: new Date() }, start, stop.signal);
     const seen: unknown[] = [];
     void (async () => {
-      for await (const { data } of events) seen.push((data as LogEntry).message);
+      for await (const event of events) if ("data" in event) seen.push((event.data as LogEntry).message);
     })();
     for (const message of ["same", "same", "same"]) await add(organisation, message);
     notify();
@@ -248,11 +250,12 @@ describe("without Valkey", () => {
     const stop = new AbortController();
     const logReader = createLogReader(alone().server.core.db);
     const events = followLogs(
-      { logReader, logNotifications: counted, now: Date.now },
+      { logReader, logNotifications: counted, logSearches: alone().server.core.shares.of.logSearches, now: Date.now },
       filter,
       { from: new Date(), known: [], readsFirst: false },
       stop.signal,
     );
+    expect(await events.next()).toMatchObject({ value: { comment: expect.stringMatching(/^complete until /) } });
     const next = events.next();
     expect(listening).toBe(1);
     stop.abort();

@@ -1,14 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { logLevels } from "@perch/contract";
 import type { AgentKey } from "../../platform/agent-key.ts";
-import type { ServerEvent } from "../handlers.ts";
+import type { ServerComment, ServerEvent } from "../handlers.ts";
 import type { LogNotification, LogNotifications } from "./log-notifications.ts";
 import type { LogFilter, LogRow } from "./log-queries.ts";
 import type { LogReader } from "./log-reader.ts";
 import { toCursor } from "./log-rules.ts";
+import { type ReadDeps, readLogsSince } from "./read-logs-since.ts";
 import { toLogEntry } from "./to-log-entry.ts";
 
-interface FollowDeps {
+interface FollowDeps extends ReadDeps {
   readonly logReader: LogReader;
   readonly logNotifications: LogNotifications;
   readonly now: () => number;
@@ -16,12 +17,16 @@ interface FollowDeps {
 
 /** Notifications that a slow reader has not consumed. Beyond this the log is read again instead. */
 const maxPending = 1000;
-const maxSleepMs = 60_000;
+/** After this long without a notification the log is read again: one may not have been sent. */
+const maxSilenceMs = 60_000;
 /** An entry is written a little after its time, a lost connection to Valkey is found after some seconds, and clocks differ. */
 const marginMs = 10_000;
-/** Entries that were sent are remembered for longer than they can be read again. */
+/** Entries that were sent are remembered for longer than they can be read again. Those of a run are read again whenever it ends. */
 const rememberedMs = 90_000;
 const maxRemembered = 20_000;
+const maxRememberedOfRuns = 5000;
+/** A client that reconnects reads again what it was not told to be complete: it is told this often while entries arrive. */
+const markEveryMs = 10_000;
 
 export const matchesFilter = (filter: LogFilter, row: LogRow): boolean =>
   (filter.level === undefined || logLevels[row.level] === filter.level) &&
@@ -30,35 +35,37 @@ export const matchesFilter = (filter: LogFilter, row: LogRow): boolean =>
   (filter.version === undefined || row.version === filter.version) &&
   (filter.contains === undefined || row.message.toLowerCase().includes(filter.contains.toLowerCase()));
 
-/** The entries that one follower has, so that none is sent twice. */
-function createSent(now: () => number) {
-  const sentAtMs = new Map<string, number>();
+function createMemory(now: () => number, forMs: number, most: number) {
+  const addedAtMs = new Map<string, number>();
   return {
-    has: (id: string) => sentAtMs.has(id),
+    has: (id: string) => addedAtMs.has(id),
     add: (id: string) => {
       const nowMs = now();
-      sentAtMs.set(id, nowMs);
-      for (const [oldest, atMs] of sentAtMs) {
-        if (atMs >= nowMs - rememberedMs && sentAtMs.size <= maxRemembered) break;
-        sentAtMs.delete(oldest);
+      addedAtMs.set(id, nowMs);
+      for (const [oldest, atMs] of addedAtMs) {
+        if (atMs >= nowMs - forMs && addedAtMs.size <= most) break;
+        addedAtMs.delete(oldest);
       }
     },
   };
 }
 
-/** Entries since this time, oldest first. A run writes its entries when it ends: those of a run that ended since then are all included. */
-async function* readLogsSince(reader: LogReader, agent: AgentKey, from: Date): AsyncGenerator<LogRow> {
-  let last: LogRow | undefined;
-  for (;;) {
-    const rows = await reader.readSince(agent, from, last);
-    if (rows.length === 0) return;
-    for (const { metadata, invocation_id: runId } of rows)
-      if (runId && (metadata as { readonly type?: unknown }).type === "ended")
-        for (const row of await reader.readRun(agent, runId)) if (row.at < from) yield row;
-    yield* rows;
-    last = rows.at(-1);
-  }
+/** The entries that one follower has, so that none is sent twice. */
+function createSent(now: () => number, known: readonly string[]) {
+  const recent = createMemory(now, rememberedMs, maxRemembered);
+  const ofRuns = createMemory(now, Number.POSITIVE_INFINITY, maxRememberedOfRuns);
+  for (const id of known) recent.add(id);
+  return {
+    has: ({ id }: LogRow) => recent.has(id) || ofRuns.has(id),
+    add: ({ id, invocation_id: runId }: LogRow) => (runId === null ? recent : ofRuns).add(id),
+  };
 }
+
+/**
+ * Tells the client that everything which was written before this time has been sent, as far as it matches. After a reconnect it begins
+ * there, less a margin. Clients parse it: keep the words.
+ */
+const completeUntil = (atMs: number): ServerComment => ({ comment: `complete until ${new Date(atMs).toISOString()}` });
 
 /** To a whole second, so that followers who come together read the same. */
 const marginBefore = (atMs: number): number => Math.floor((atMs - marginMs) / 1000) * 1000;
@@ -89,17 +96,18 @@ export async function startFollowing(
  * may have been missed, the log is read again since a little before the last one.
  */
 export async function* followLogs(
-  { logReader, logNotifications, now }: FollowDeps,
+  deps: FollowDeps,
   filter: LogFilter,
   start: FollowStart,
   signal: AbortSignal,
-): AsyncGenerator<ServerEvent> {
+): AsyncGenerator<ServerEvent | ServerComment> {
+  const { logReader, logNotifications, now } = deps;
   const pending: { readonly notification: LogNotification; readonly atMs: number }[] = [];
-  const sent = createSent(now);
-  for (const id of start.known) sent.add(id);
+  const sent = createSent(now, start.known);
   let mustRead = start.readsFirst;
   /** Everything that was written before this time has been read. */
   let readUntilMs = start.from.getTime() + marginMs;
+  let markedMs = Number.NEGATIVE_INFINITY;
   let wake = new AbortController();
   const unsubscribe = logNotifications.listen(filter.agentId, (notification) => {
     if (notification) pending.push({ notification, atMs: now() });
@@ -110,27 +118,52 @@ export async function* followLogs(
     }
     wake.abort();
   });
-  const readAgain = () => {
-    const from = new Date(Math.max(start.from.getTime(), marginBefore(readUntilMs)));
-    readUntilMs = now();
-    return readLogsSince(logReader, filter, from);
+  const sleepUntilWoken = async () => {
+    await sleep(maxSilenceMs, undefined, { signal: AbortSignal.any([signal, wake.signal]) }).then(
+      () => {
+        mustRead = true;
+      },
+      () => undefined,
+    );
+    wake = new AbortController();
   };
+  function* newOf(rows: readonly LogRow[]): Generator<ServerEvent> {
+    for (const row of rows) {
+      if (signal.aborted) return;
+      if (sent.has(row) || !matchesFilter(filter, row)) continue;
+      sent.add(row);
+      yield { id: toCursor(row), event: "log", data: toLogEntry(row) };
+    }
+  }
+  async function* readAgain(): AsyncGenerator<ServerEvent | ServerComment> {
+    const from = new Date(Math.max(start.from.getTime(), marginBefore(readUntilMs)));
+    const startedMs = now();
+    for await (const rows of readLogsSince(deps, filter, from, signal)) {
+      yield* newOf(rows);
+      // Also where nothing matches: whoever takes no data, or is gone, is not read for.
+      yield completeUntil(Math.min(rows.at(-1)?.at.getTime() ?? startedMs, startedMs));
+    }
+    readUntilMs = startedMs;
+  }
   try {
     while (!signal.aborted) {
-      const next = mustRead ? undefined : pending.shift();
-      if (!mustRead && !next) {
-        await sleep(maxSleepMs, undefined, { signal: AbortSignal.any([signal, wake.signal]) }).catch(() => undefined);
-        wake = new AbortController();
-        continue;
+      if (mustRead) {
+        mustRead = false;
+        yield* readAgain();
+      } else if (readUntilMs >= markedMs + markEveryMs) {
+        markedMs = readUntilMs;
+        yield completeUntil(readUntilMs);
+      } else {
+        const next = pending.shift();
+        if (!next) await sleepUntilWoken();
+        else {
+          yield* newOf(await logReader.readNotified(filter, next.notification));
+          readUntilMs = next.atMs;
+        }
       }
-      mustRead = false;
-      for await (const row of next ? await logReader.readNotified(filter, next.notification) : readAgain()) {
-        if (sent.has(row.id) || !matchesFilter(filter, row)) continue;
-        sent.add(row.id);
-        yield { id: toCursor(row), event: "log", data: toLogEntry(row) };
-      }
-      if (next) readUntilMs = next.atMs;
     }
+  } catch (error) {
+    if (!signal.aborted) throw error;
   } finally {
     unsubscribe();
   }

@@ -21,7 +21,7 @@ interface LogDeps {
   readonly agents: AgentDirectory;
   readonly quotas: Pick<Quotas, "requireSpace">;
   readonly logNotifications: LogNotifications;
-  readonly logSearches: Pick<Share, "hold">;
+  readonly logSearches: Pick<Share, "acquire" | "hold">;
   readonly now: () => number;
 }
 
@@ -69,7 +69,7 @@ export const logHandlers = ({ db, agents, quotas, logNotifications, logSearches,
     "GET /v1/agents/{agent_id}/logs": async ({ params, query }, context) => {
       const filter = await createFilter(context, params.agent_id, query);
       if (context.events) {
-        const deps = { logReader, logNotifications, now };
+        const deps = { logReader, logNotifications, logSearches, now };
         const start = await startFollowing(deps, filter, query.start_time === undefined ? undefined : filter.from);
         return new EventStream({}, (signal) => followLogs(deps, filter, start, signal));
       }

@@ -3,9 +3,12 @@ import { batchPerTurn } from "../../platform/batch-per-turn.ts";
 import type { Logger } from "../../platform/logger.ts";
 import type { Subscriptions } from "../../streams/valkey-subscriptions.ts";
 
-/** What was added: everything a run logged, or single entries by their position. Sent as JSON between releases: keep the names. */
+/**
+ * What was added: the lines that a run wrote, those after its line `after`, or single entries by their position. Sent as JSON between
+ * releases: keep the names.
+ */
 export type LogNotification =
-  | { readonly run: string }
+  | { readonly run: string; readonly after?: number }
   | { readonly places: readonly (readonly [atMs: number, id: string])[] };
 
 /** Called without a notification whenever some may have been missed: the log must be read again. */

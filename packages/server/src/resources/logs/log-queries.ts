@@ -101,11 +101,21 @@ export async function listLogs(
 /** Between the clocks of an API node and a worker. */
 const maxClockSkewMs = 3_600_000;
 
+/** No entry of a run is older than this. */
+export const earliestOfRun = (invocationId: string): Date =>
+  new Date(uuidTime(invocationId).getTime() - maxClockSkewMs);
+
+interface RunLines {
+  /** Only what the run itself wrote after so many lines, without the entries that others added to its log. */
+  readonly ownAfter?: number;
+}
+
 /** The first log entries of one run, oldest first. Entries in another agent's log that name the run are not included. */
 export const listLogsOfRun = async (
   trx: OrganisationTransaction,
   { organisationId, agentId }: AgentKey,
   invocationId: string,
+  { ownAfter }: RunLines = {},
 ): Promise<LogRow[]> => {
   const first = trx
     .selectFrom("log_entries")
@@ -113,20 +123,24 @@ export const listLogsOfRun = async (
     .where("organisation_id", "=", organisationId)
     .where("agent_id", "=", agentId)
     .where("invocation_id", "=", invocationId)
-    // No entry is older than its run: this limits the partitions that are read.
-    .where("at", ">=", new Date(uuidTime(invocationId).getTime() - maxClockSkewMs))
+    // This limits the partitions that are read.
+    .where("at", ">=", earliestOfRun(invocationId))
+    .$if(ownAfter !== undefined, (query) => query.where("line", ">", ownAfter ?? 0))
     .orderBy("at")
     .orderBy("id")
     .limit(500);
   return (await selectWithinBytes(first, "asc").execute(trx)).rows;
 };
 
+/** The log of an agent, or of one of its runs. */
+export type FollowedLog = AgentKey & Pick<LogFilter, "invocationId">;
+
 const maxReadAtOnce = 500;
 
 /** Entries at this time or later and after `after`, oldest first, as many as are read at once. Empty at the end. */
 export const listLogsSince = async (
   trx: OrganisationTransaction,
-  { organisationId, agentId }: AgentKey,
+  { organisationId, agentId, invocationId }: FollowedLog,
   from: Date,
   after: LogPosition | undefined,
 ): Promise<LogRow[]> => {
@@ -136,6 +150,7 @@ export const listLogsSince = async (
     .where("organisation_id", "=", organisationId)
     .where("agent_id", "=", agentId)
     .where("at", ">=", from)
+    .$if(invocationId !== undefined, (query) => query.where("invocation_id", "=", invocationId ?? ""))
     .$if(after !== undefined, (query) =>
       query.where((eb: Entries) =>
         eb(eb.refTuple("at", "id"), ">", eb.tuple(after?.at ?? new Date(0), after?.id ?? "0")),
@@ -170,7 +185,8 @@ export const listNotifiedLogs = (
   { organisationId, agentId }: AgentKey,
   notification: LogNotification,
 ): Promise<LogRow[]> => {
-  if ("run" in notification) return listLogsOfRun(trx, { organisationId, agentId }, notification.run);
+  if ("run" in notification)
+    return listLogsOfRun(trx, { organisationId, agentId }, notification.run, { ownAfter: notification.after ?? 0 });
   const times = notification.places.map(([atMs]) => new Date(atMs));
   return trx
     .selectFrom("log_entries")

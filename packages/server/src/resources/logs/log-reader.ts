@@ -9,8 +9,13 @@ export interface LogReader {
   /** The entries that a notification announces. */
   readonly readNotified: (agent: AgentKey, notification: LogNotification) => Promise<queries.LogRow[]>;
   /** Entries since a time and after `after`, oldest first. Empty at the end. */
-  readonly readSince: (agent: AgentKey, from: Date, after: LogPosition | undefined) => Promise<queries.LogRow[]>;
+  readonly readSince: (
+    log: queries.FollowedLog,
+    from: Date,
+    after: LogPosition | undefined,
+  ) => Promise<queries.LogRow[]>;
   readonly readIdsSince: (agent: AgentKey, from: Date) => Promise<string[]>;
+  /** What the run itself wrote. */
   readonly readRun: (agent: AgentKey, runId: string) => Promise<queries.LogRow[]>;
 }
 
@@ -32,9 +37,12 @@ export function createLogReader(db: Database): LogReader {
   return {
     readNotified: (agent, notification) =>
       share(agent, notification, (trx) => queries.listNotifiedLogs(trx, agent, notification)),
-    readSince: (agent, from, after) =>
-      share(agent, ["since", from, after?.at, after?.id], (trx) => queries.listLogsSince(trx, agent, from, after)),
+    readSince: (log, from, after) =>
+      share(log, ["since", log.invocationId, from, after?.at, after?.id], (trx) =>
+        queries.listLogsSince(trx, log, from, after),
+      ),
     readIdsSince: (agent, from) => share(agent, ["ids", from], (trx) => queries.listLogIdsSince(trx, agent, from)),
-    readRun: (agent, runId) => share(agent, ["run", runId], (trx) => queries.listLogsOfRun(trx, agent, runId)),
+    readRun: (agent, runId) =>
+      share(agent, ["run", runId], (trx) => queries.listLogsOfRun(trx, agent, runId, { ownAfter: 0 })),
   };
 }

@@ -219,7 +219,7 @@ export function createCutStep(deps: CutDeps): { readonly cut: CutStep; readonly 
     if ("full" in result)
       return records.fail(run, progress, transientFailure(quotaMessage("waitingRuns", result.full)), []);
     await slots.release(run);
-    logNotifications.publish(run.agentId, { run: run.id });
+    logNotifications.publish(run.agentId, { run: run.id, after: run.linesWritten ?? 0 });
     if (run.streamed) await streams.append(run.id, { type: "end" }, run);
     const ended: WaitingOutcome = { status: "waiting", cut, actions: result.actions, ...usage };
     return { ended, toDeliver: result.toDeliver, unrecorded: null };

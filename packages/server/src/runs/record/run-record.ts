@@ -94,7 +94,7 @@ export function createRunRecord({
     spans.ended(run, ended);
     // In this order both leave in the same turn. The slot is free on every node before the client has its answer.
     const released = slots.release(run);
-    logNotifications.publish(run.agentId, { run: run.id });
+    logNotifications.publish(run.agentId, { run: run.id, after: run.linesWritten ?? 0 });
     await released;
     if (run.streamed) await streams.append(run.id, { type: "end" }, run);
     return { ended, toDeliver };

@@ -1,0 +1,127 @@
+import { expect, test } from "vitest";
+import type { ServerComment, ServerEvent } from "../handlers.ts";
+import { followLogs } from "./follow-logs.ts";
+import type { LogNotification } from "./log-notifications.ts";
+import type { LogRow } from "./log-queries.ts";
+
+const startMs = Date.parse("2026-11-17T12:00:00.000Z");
+const filter = { organisationId: "o", agentId: "a", from: new Date(0), until: new Date(startMs) };
+const row = (id: number, atMs: number, rest: Partial<LogRow> = {}): LogRow => ({
+  id: String(id),
+  at: new Date(atMs),
+  level: 1,
+  message: `line ${id}`,
+  metadata: {},
+  invocation_id: null,
+  environment: null,
+  version: null,
+  ...rest,
+});
+
+/** A follower of a log that is made up, by a clock that is set. */
+function follow({ readsFirst = false, contains }: { readonly readsFirst?: boolean; readonly contains?: string } = {}) {
+  let nowMs = startMs;
+  let notify: (notification?: LogNotification) => void = () => undefined;
+  const stop = new AbortController();
+  const log = {
+    pages: [] as LogRow[][],
+    reads: 0,
+    turns: 0,
+    /** What the next read of a notification finds, and how long it takes. */
+    notified: [] as LogRow[],
+    takesMs: 0,
+  };
+  const deps = {
+    logReader: {
+      readNotified: async () => {
+        nowMs += log.takesMs;
+        return log.notified;
+      },
+      readSince: async () => {
+        log.reads++;
+        return log.pages.shift() ?? [];
+      },
+      readIdsSince: async () => [],
+      readRun: async () => [],
+    },
+    logSearches: {
+      acquire: async () => {
+        log.turns++;
+        return () => undefined;
+      },
+    },
+    logNotifications: {
+      publish: () => undefined,
+      listen: (_: string, listener: typeof notify) => {
+        notify = listener;
+        return () => undefined;
+      },
+      close: () => undefined,
+    },
+    now: () => nowMs,
+  };
+  const start = { from: new Date(startMs - 10_000), known: [], readsFirst };
+  const events = followLogs(deps, { ...filter, contains }, start, stop.signal);
+  const next = async () => {
+    const { value } = (await events.next()) as { readonly value: ServerEvent | ServerComment | undefined };
+    if (!value) return "the end";
+    return "comment" in value ? value.comment : (value.data as { readonly message: string }).message;
+  };
+  return {
+    log,
+    next,
+    stop: () => stop.abort(),
+    notify: (notification?: LogNotification) => notify(notification),
+    pass: (ms: number) => {
+      nowMs += ms;
+    },
+  };
+}
+
+const completeAt = (ms: number) => `complete until ${new Date(startMs + ms).toISOString()}`;
+const run = "01936b1e-0000-7000-8000-000000000000";
+const place: LogNotification = { places: [[startMs, "1"]] };
+
+test("nothing is called complete while it is still being read", async () => {
+  const { next, notify, pass, log, stop } = follow();
+  expect(await next()).toBe(completeAt(0));
+  pass(20_000);
+  notify(place);
+  Object.assign(log, { notified: [row(1, startMs + 20_000)], takesMs: 30_000 });
+  expect(await next()).toBe("line 1");
+  // As of the notification, however long the read took.
+  expect(await next()).toBe(completeAt(20_000));
+  const last = next();
+  stop();
+  expect(await last).toBe("the end");
+});
+
+test("an entry that was added to a run is not sent again when the run ends after minutes", async () => {
+  const { next, notify, pass, log, stop } = follow();
+  await next();
+  const added = row(1, startMs, { invocation_id: run });
+  notify(place);
+  log.notified = [added];
+  expect(await next()).toBe("line 1");
+  for (const id of [2, 3]) {
+    pass(180_000);
+    notify(place);
+    log.notified = [row(id, startMs + 180_000)];
+    expect(await next()).toBe(`line ${id}`);
+    expect(await next()).toMatch("complete until");
+  }
+  notify({ run });
+  log.notified = [added, row(4, startMs + 360_000, { invocation_id: run })];
+  expect(await next()).toBe("line 4");
+  stop();
+});
+
+test("whoever leaves is not read for, also where nothing matches, and who goes far back waits in turn", async () => {
+  const { next, log, stop } = follow({ readsFirst: true, contains: "nothing" });
+  log.pages = Array.from({ length: 100 }, (_, page) => [row(page, startMs - 9000 + page)]);
+  for (let page = 0; page < 6; page++) expect(await next()).toBe(completeAt(page - 9000));
+  expect(log).toMatchObject({ reads: 6, turns: 2 });
+  stop();
+  expect(await next()).toBe("the end");
+  expect(log.reads).toBe(6);
+});
