@@ -14,8 +14,8 @@ export interface Source {
   /** Continue after this event. */
   readonly lastEventId?: string | undefined;
   readonly onOpen?: (stream: OpenStream) => void;
-  /** Called when the server says that it is there and has nothing to send. */
-  readonly onHeartbeat?: () => void;
+  /** Called with what the server says beside its events. */
+  readonly onComment?: (comment: string) => void;
 }
 
 /** Three heartbeats without data: the connection is dead. */
@@ -23,9 +23,9 @@ const idleTimeoutMs = 45_000;
 
 async function* readOnce(source: Source, stream: OpenStream, onAlive: () => void): AsyncGenerator<SentEvent, void> {
   const onBytes = (): void => stream.watch.restart(idleTimeoutMs);
-  const onComment = (): void => {
+  const onComment = (comment: string): void => {
     onAlive();
-    source.onHeartbeat?.();
+    source.onComment?.(comment);
   };
   try {
     stream.watch.restart(idleTimeoutMs);

@@ -27,14 +27,14 @@ function addLine(block: Block, line: string): void {
  * Parses events from chunks of text. Written by hand, since the client has no dependencies; a test compares it with `eventsource-parser`. A block
  * that is incomplete when the text ends is dropped.
  */
-export function createEventParser(onEvent: (event: SentEvent) => void, onComment: () => void) {
+export function createEventParser(onEvent: (event: SentEvent) => void, onComment: (comment: string) => void) {
   let rest = "";
   let block = emptyBlock();
   const onLine = (line: string): void => {
     if (line === "") {
       if (block.data.length > 0) onEvent({ id: block.id, event: block.event, data: block.data.join("\n") });
       block = emptyBlock();
-    } else if (line.startsWith(":")) onComment();
+    } else if (line.startsWith(":")) onComment(line.slice(1).trim());
     else addLine(block, line);
   };
   return (text: string): void => {
@@ -45,10 +45,10 @@ export function createEventParser(onEvent: (event: SentEvent) => void, onComment
   };
 }
 
-/** The events of a body as they arrive. `onBytes` is called for all data, `onComment` for heartbeats. */
+/** The events of a body as they arrive. `onBytes` is called for all data, `onComment` for heartbeats and other comments. */
 export async function* readEvents(
   body: ReadableStream<Uint8Array>,
-  { onBytes, onComment }: { readonly onBytes: () => void; readonly onComment: () => void },
+  { onBytes, onComment }: { readonly onBytes: () => void; readonly onComment: (comment: string) => void },
 ): AsyncGenerator<SentEvent, void> {
   const reader = body.getReader();
   const decoder = new TextDecoder();

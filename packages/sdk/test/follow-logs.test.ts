@@ -51,6 +51,30 @@ describe("logs.follow", () => {
     expect(await stop()).toMatchObject({ message: "over" });
   });
 
+  test("goes on where the server has said that everything was sent, not where it has sent a heartbeat", async () => {
+    const starts: (string | null)[] = [];
+    const entry = (id: string, request_id: string | null) =>
+      `id: ${id}\nevent: log\ndata: ${JSON.stringify({ id, timestamp: "2026-11-17T12:01:00.000Z", level: "info", message: id, metadata: { request_id } })}\n\n`;
+    const bodies = [
+      `: complete until 2026-11-17T12:00:30.000Z\n\n${entry("a", null)}${entry("b", "req_1")}: heartbeat\n\n`,
+      `${entry("a", null)}${entry("b", "req_1")}${entry("c", null)}: complete until 2026-11-17T12:02:00.000Z\n\n`,
+      entry("d", null),
+    ];
+    const fetch = async (url: string | URL | Request) => {
+      starts.push(new URL(String(url instanceof Request ? url.url : url)).searchParams.get("start_time"));
+      const headers = { "content-type": "text/event-stream", date: "Tue, 17 Nov 2026 12:00:00 GMT" };
+      return new Response(bodies.shift() ?? "", { headers });
+    };
+    const perch = new Perch({ baseUrl: "http://127.0.0.1", apiKey: "key", fetch });
+    const seen: string[] = [];
+    for await (const { message } of perch.logs.follow("bot")) {
+      seen.push(message);
+      if (message === "d") break;
+    }
+    expect(seen).toEqual(["a", "b", "c", "d"]);
+    expect(starts).toEqual([null, "2026-11-17T12:00:20.000Z", "2026-11-17T12:01:50.000Z"]);
+  });
+
   test("lets through what its filter lets through", async () => {
     const { perch, direct } = await withBot();
     const { seen, stop } = collect<LogEntry>((signal) => perch.logs.follow("bot", { level: "error" }, { signal }));

@@ -20,6 +20,8 @@ _margin = timedelta(seconds=10)
 #: Entries are remembered for longer than they can be read again after a reconnect, to skip those.
 _remembered_seconds = 120
 _max_remembered = 20_000
+#: What the server says when everything before a time was sent.
+_complete_until = "complete until "
 
 
 def _date_of(headers: httpx.Headers) -> datetime:
@@ -29,42 +31,58 @@ def _date_of(headers: httpx.Headers) -> datetime:
         return datetime.now(timezone.utc)
 
 
+def _time_of(text: str) -> datetime:
+    return datetime.fromisoformat(text.replace("Z", "+00:00"))
+
+
+class _Seen:
+    def __init__(self, for_seconds: float) -> None:
+        self._for_seconds = for_seconds
+        #: When each entry came, in order.
+        self._seen_at: dict[str, float] = {}
+
+    def is_new(self, id: str) -> bool:
+        if id in self._seen_at:
+            return False
+        now = time.monotonic()
+        self._seen_at[id] = now
+        while len(self._seen_at) > _max_remembered or self._oldest_at() < now - self._for_seconds:
+            del self._seen_at[next(iter(self._seen_at))]
+        return True
+
+    def _oldest_at(self) -> float:
+        return next(iter(self._seen_at.values()))
+
+
 class Followed:
     """Times are the server's: the clock here may be wrong."""
 
     def __init__(self, call: Call) -> None:
         self._call = call
         self._first: datetime | None = None
-        self._server_at = self._complete_until = datetime.now(timezone.utc)
-        self._opened_at = 0.0
-        #: When each entry came, in order.
-        self._seen_at: dict[str, float] = {}
+        self._complete_until = datetime.now(timezone.utc)
+        self._seen = _Seen(_remembered_seconds)
+        # When a run ends, all that it wrote can be read again, however long ago that was.
+        self._seen_of_runs = _Seen(float("inf"))
 
     def opened(self, headers: httpx.Headers) -> None:
-        self._server_at = _date_of(headers)
-        self._opened_at = time.monotonic()
         if self._first is None:
-            self._first = self._complete_until = self._server_at
+            self._first = self._complete_until = _date_of(headers)
+
+    def heard(self, comment: str) -> None:
+        """A heartbeat says nothing: the server may be about to read what it has to send."""
+        if comment.startswith(_complete_until):
+            self._complete_until = max(self._complete_until, _time_of(comment.removeprefix(_complete_until)))
 
     def call(self) -> Call:
-        """Begins, from the second time on, with what was written since the last entry."""
+        """Begins, from the second time on, with what was written since the last time that the server named."""
         if self._first is None:
             return self._call
         start = max(self._first, self._complete_until - _margin)
         return replace(self._call, query={**self._call.query, "start_time": start})
 
     def is_new(self, event: ServerSentEvent) -> bool:
-        if event.event != "log" or event.id is None or event.id in self._seen_at:
+        if event.event != "log" or event.id is None:
             return False
-        now = time.monotonic()
-        server_now = self._server_at + timedelta(seconds=now - self._opened_at)
-        # What was missed comes in the order of time.
-        written_at = datetime.fromisoformat(json.loads(event.data)["timestamp"].replace("Z", "+00:00"))
-        self._complete_until = max(self._complete_until, min(written_at, server_now))
-        self._seen_at[event.id] = now
-        while len(self._seen_at) > _max_remembered or self._oldest_at() < now - _remembered_seconds:
-            del self._seen_at[next(iter(self._seen_at))]
-        return True
-
-    def _oldest_at(self) -> float:
-        return next(iter(self._seen_at.values()))
+        of_run = json.loads(event.data)["metadata"].get("request_id") is not None
+        return (self._seen_of_runs if of_run else self._seen).is_new(event.id)

@@ -19,8 +19,8 @@ class ServerSentEvent(NamedTuple):
 class EventParser:
     """Feed it what comes. What a broken connection left unfinished is never an event."""
 
-    def __init__(self, on_heartbeat: Callable[[], None] = lambda: None) -> None:
-        self._on_heartbeat = on_heartbeat
+    def __init__(self, on_comment: Callable[[str], None] = lambda _: None) -> None:
+        self._on_comment = on_comment
         self._rest = b""
         self._id: str | None = None
         self._event = ""
@@ -38,9 +38,9 @@ class EventParser:
         if line == "":
             return self._take()
         name, _, value = line.partition(":")
-        if name == "":
-            self._on_heartbeat()
         value = value.removeprefix(" ")
+        if name == "":
+            self._on_comment(value)
         if name == "id":
             self._id = value
         elif name == "event":

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ._call import Call
     from ._generated.models import InvocationResult
     from ._sse import ServerSentEvent
-    from ._transport import AsyncTransport, OnOpen, Resume, Transport
+    from ._transport import AsyncTransport, OnComment, OnOpen, Resume, Transport
 
 T = TypeVar("T", bound=Model)
 _ended = "The stream was closed before the run ended. The run goes on."
@@ -34,8 +34,11 @@ class _Stream(Generic[T]):
         on_open: OnOpen | None = None,
         resume: Resume | None = None,
         last_event_id: str | None = None,
+        on_comment: OnComment | None = None,
     ) -> None:
-        self._events: Generator[ServerSentEvent, None, None] = transport.events(call, on_open, resume, last_event_id)
+        self._events: Generator[ServerSentEvent, None, None] = transport.events(
+            call, on_open, resume, last_event_id, on_comment
+        )
 
     def __iter__(self) -> Self:
         return self
@@ -54,8 +57,8 @@ class EventStream(_Stream[T]):
     """New log entries, without end: ``for entry in stream``. Use it in a ``with``, or close it."""
 
     def __init__(self, transport: Transport, call: Call, kind: type[T]) -> None:
-        self._followed = Followed(call)
-        super().__init__(transport, call, self._followed.opened, self._followed.call)
+        self._followed = followed = Followed(call)
+        super().__init__(transport, call, followed.opened, followed.call, on_comment=followed.heard)
         self._kind = kind
 
     def __next__(self) -> T:
@@ -138,8 +141,11 @@ class _AsyncStream(Generic[T]):
         on_open: OnOpen | None = None,
         resume: Resume | None = None,
         last_event_id: str | None = None,
+        on_comment: OnComment | None = None,
     ) -> None:
-        self._events: AsyncGenerator[ServerSentEvent, None] = transport.events(call, on_open, resume, last_event_id)
+        self._events: AsyncGenerator[ServerSentEvent, None] = transport.events(
+            call, on_open, resume, last_event_id, on_comment
+        )
 
     def __aiter__(self) -> Self:
         return self
@@ -163,8 +169,8 @@ class AsyncEventStream(_AsyncStream[T]):
     """New log entries, without end: ``async for entry in stream``. Use it in an ``async with``, or close it."""
 
     def __init__(self, transport: AsyncTransport, call: Call, kind: type[T]) -> None:
-        self._followed = Followed(call)
-        super().__init__(transport, call, self._followed.opened, self._followed.call)
+        self._followed = followed = Followed(call)
+        super().__init__(transport, call, followed.opened, followed.call, on_comment=followed.heard)
         self._kind = kind
 
     async def __anext__(self) -> T:

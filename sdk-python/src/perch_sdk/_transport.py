@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     OnOpen = Callable[[httpx.Headers], None]
     #: The call that opens a stream again, for streams that are not resumed by the id of an event.
     Resume = Callable[[], Call]
+    #: Called with what the service says beside its events.
+    OnComment = Callable[[str], None]
 
 M = TypeVar("M", bound=Model)
 _no_limit = Wait(None)
@@ -74,6 +76,15 @@ def _after_failed_open(attempts: Attempts, response: httpx.Response) -> float:
     return attempts.after_failure(_cut) if response.is_success else attempts.after_error_response(response)
 
 
+def _on_comment(attempts: Attempts, also: OnComment | None) -> OnComment:
+    def hear(comment: str) -> None:
+        attempts.reset()
+        if also:
+            also(comment)
+
+    return hear
+
+
 class Transport:
     def __init__(self, settings: Settings, http: httpx.Client) -> None:
         self.settings = settings
@@ -112,6 +123,7 @@ class Transport:
         on_open: OnOpen | None = None,
         resume: Resume | None = None,
         last_event_id: str | None = None,
+        on_comment: OnComment | None = None,
     ) -> Generator[ServerSentEvent, None, None]:
         """Events of a stream. It reconnects for ever; the caller decides which event is the last."""
         attempts = self.settings.attempts(call)
@@ -125,7 +137,7 @@ class Transport:
                     if _is_event_stream(response):
                         if on_open:
                             on_open(response.headers)
-                        parser = EventParser(on_heartbeat=attempts.reset)
+                        parser = EventParser(_on_comment(attempts, on_comment))
                         for chunk in response.iter_bytes():
                             for event in parser.feed(chunk):
                                 if event.id is None:
@@ -178,6 +190,7 @@ class AsyncTransport:
         on_open: OnOpen | None = None,
         resume: Resume | None = None,
         last_event_id: str | None = None,
+        on_comment: OnComment | None = None,
     ) -> AsyncGenerator[ServerSentEvent, None]:
         """Events of a stream. It reconnects for ever; the caller decides which event is the last."""
         attempts = self.settings.attempts(call)
@@ -191,7 +204,7 @@ class AsyncTransport:
                     if _is_event_stream(response):
                         if on_open:
                             on_open(response.headers)
-                        parser = EventParser(on_heartbeat=attempts.reset)
+                        parser = EventParser(_on_comment(attempts, on_comment))
                         async for chunk in response.aiter_bytes():
                             for event in parser.feed(chunk):
                                 if event.id is None:

@@ -18,41 +18,44 @@ const marginMs = 10_000;
 const rememberedMs = 120_000;
 const maxRemembered = 20_000;
 
-/** Returns a function that is true for ids it has not seen before. */
-function createIsNew(): (id: string) => boolean {
+function createIsNew(forMs: number): (id: string) => boolean {
   const seenAtMs = new Map<string, number>();
   return (id) => {
     if (seenAtMs.has(id)) return false;
     const nowMs = performance.now();
     seenAtMs.set(id, nowMs);
     for (const [oldest, atMs] of seenAtMs) {
-      if (atMs >= nowMs - rememberedMs && seenAtMs.size <= maxRemembered) break;
+      if (atMs >= nowMs - forMs && seenAtMs.size <= maxRemembered) break;
       seenAtMs.delete(oldest);
     }
     return true;
   };
 }
 
-/** Until when the stream has sent everything, by the server's clock: the one here may be wrong. */
+/** Returns a function that is true for entries it has not seen before. */
+function createIsNewEntry(): (id: string, entry: LogEntry) => boolean {
+  const isNew = createIsNew(rememberedMs);
+  // When a run ends, all that it wrote can be read again, however long ago that was.
+  const isNewOfRun = createIsNew(Number.POSITIVE_INFINITY);
+  return (id, { metadata }) => (metadata.request_id === null ? isNew : isNewOfRun)(id);
+}
+
+/** What the server says when everything before a time was sent, by its own clock: the one here may be wrong. */
+const completeUntil = /^complete until (\S+)$/;
+
 function createResumePoint() {
-  let openedAtMs = 0;
-  let serverAtMs = 0;
   let firstMs: number | undefined;
   let completeMs = 0;
-  const serverNow = (): number => serverAtMs + performance.now() - openedAtMs;
-  const sentAllBefore = (atMs: number): void => {
-    completeMs = Math.max(completeMs, Math.min(atMs, serverNow()));
-  };
   return {
     opened: (headers: Headers): void => {
       const dateMs = Date.parse(headers.get("date") ?? "");
-      serverAtMs = Number.isNaN(dateMs) ? Date.now() : dateMs;
-      openedAtMs = performance.now();
-      firstMs ??= serverAtMs;
+      firstMs ??= Number.isNaN(dateMs) ? Date.now() : dateMs;
     },
-    /** What was missed comes in the order of time, before the first heartbeat. */
-    sentAllBefore,
-    sentAll: () => sentAllBefore(serverNow()),
+    /** A heartbeat says nothing: the server may be about to read what it has to send. */
+    heard: (comment: string): void => {
+      const atMs = Date.parse(completeUntil.exec(comment)?.[1] ?? "");
+      if (atMs > completeMs) completeMs = atMs;
+    },
     /** Undefined before the stream was open for the first time. */
     startTime: (): string | undefined =>
       firstMs === undefined ? undefined : new Date(Math.max(firstMs, completeMs - marginMs)).toISOString(),
@@ -68,7 +71,7 @@ export class Logs extends LogsMethods {
    * `GET /v1/agents/{agent_id}/logs` with `Accept: text/event-stream`
    */
   async *follow(agentId: string, filter: LogFilter = {}, options: RequestOptions = {}): AsyncGenerator<LogEntry, void> {
-    const isNew = createIsNew();
+    const isNew = createIsNewEntry();
     const resume = createResumePoint();
     const source = () => {
       const start_time = resume.startTime();
@@ -79,13 +82,12 @@ export class Logs extends LogsMethods {
       ...source(),
       open: (lastEventId) => source().open(lastEventId),
       onOpen: ({ headers }) => resume.opened(headers),
-      onHeartbeat: resume.sentAll,
+      onComment: resume.heard,
     });
     for await (const { id, event, data } of events) {
-      if (event !== "log" || id === undefined || !isNew(id)) continue;
+      if (event !== "log" || id === undefined) continue;
       const entry = JSON.parse(data) as LogEntry;
-      resume.sentAllBefore(Date.parse(entry.timestamp));
-      yield entry;
+      if (isNew(id, entry)) yield entry;
     }
   }
 }
