@@ -1,5 +1,6 @@
 import { type Logger, Perch, TimeoutError } from "@perch/sdk";
 import { noteAnswer, noteNoAnswer } from "./connection.ts";
+import { noteOwnChange } from "./own-changes.ts";
 import { askForCode, factorProblem, isCodeMissing, isCodeRefused } from "./second-factor.ts";
 import { withinLimit } from "./within-limit.ts";
 
@@ -25,6 +26,7 @@ const watchedFetch: typeof fetch = async (input, init) => {
     const response = await limitedFetch(input, init);
     // Whoever lacks a code is signed in all the same.
     noteAnswer((await factorProblem(response)) === undefined ? response.status : 200);
+    if (init?.method !== undefined && init.method !== "GET") noteOwnChange();
     return response;
   } catch (error) {
     // A request that the page itself gave up says nothing about the connection.

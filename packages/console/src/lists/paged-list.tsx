@@ -3,6 +3,8 @@ import type { ReactNode } from "react";
 import { Button } from "../parts/button.tsx";
 import { ErrorNote } from "../parts/error-note.tsx";
 import { Working } from "../parts/working.tsx";
+import { NewRowsButton } from "./new-rows-button.tsx";
+import { type Place, useKeptPlace } from "./use-kept-place.ts";
 
 interface Rows<T> {
   readonly data: readonly T[];
@@ -13,13 +15,16 @@ interface PagedListProps<T> {
   /** "webhooks" */
   readonly what: string;
   readonly empty: ReactNode;
+  /** Of a list that has the newest first: what comes while somebody looks at it waits above. */
+  readonly place?: Place<T>;
   readonly children: (rows: readonly T[]) => ReactNode;
 }
 
 /** The rows that were loaded, what to say while there are none, and the way to more of them. */
-export function PagedList<T>({ query, what, empty, children }: PagedListProps<T>) {
-  const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage, refetch } = query;
+export function PagedList<T>({ query, what, empty, place, children }: PagedListProps<T>) {
+  const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage, refetch, isFetchedAfterMount } = query;
   const rows = data?.pages.flatMap((page) => page.data) ?? [];
+  const { shown, newCount, showNew } = useKeptPlace(rows, isFetchedAfterMount, place);
   const note = error && (
     <div className="p-4">
       <ErrorNote error={error} onRetry={() => void refetch()} />
@@ -29,7 +34,8 @@ export function PagedList<T>({ query, what, empty, children }: PagedListProps<T>
   if (rows.length === 0 && !hasNextPage) return note ?? empty;
   return (
     <>
-      {rows.length > 0 && children(rows)}
+      {place && <NewRowsButton count={newCount} what={what} onShow={showNew} />}
+      {rows.length > 0 && children(shown)}
       {note}
       {hasNextPage && (
         <p className="flex flex-wrap items-center gap-3 px-4 py-3 text-muted text-table">

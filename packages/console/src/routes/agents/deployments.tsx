@@ -91,7 +91,12 @@ export function AgentDeployments() {
   const compare = ([first, second]: readonly string[]) =>
     void navigate({ search: (before) => ({ ...before, from: first, to: second }), replace: true });
   return (
-    <PagedList query={query} what="deployments" empty={<NoDeployments agent={agent} env={env} />}>
+    <PagedList
+      query={query}
+      what="deployments"
+      empty={<NoDeployments agent={agent} env={env} />}
+      place={{ listing: JSON.stringify([agent, env]), idOf: ({ id }) => id }}
+    >
       {(deployments) => {
         const lanes = timelineOf(uniteDeployments(deployments, older), span, now.getTime());
         return (

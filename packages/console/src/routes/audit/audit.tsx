@@ -50,6 +50,7 @@ function Entries() {
       <PagedList
         query={query}
         what="entries"
+        place={{ listing: JSON.stringify(filter), idOf: ({ id }) => id }}
         empty={<NoEntries isFiltered={countFilters(search) > 0} range={range} onClear={() => change(noFilters)} />}
       >
         {(entries) => (

@@ -77,7 +77,12 @@ export function Deployments() {
       {(statusOf(status) ?? "active") === "active" && (
         <Canaries agent={agent} environment={env} listed={query.data?.pages.flatMap(({ data }) => data) ?? []} />
       )}
-      <PagedList query={query} what="deployments" empty={<NoDeployments isFiltered={count > 0} range={range} />}>
+      <PagedList
+        query={query}
+        what="deployments"
+        empty={<NoDeployments isFiltered={count > 0} range={range} />}
+        place={{ listing: JSON.stringify(filter), idOf: ({ id }) => id }}
+      >
         {(deployments) => <AllDeploymentsTable deployments={deployments} />}
       </PagedList>
     </Page>

@@ -70,6 +70,7 @@ function Deliveries({
     <PagedList
       query={query}
       what="deliveries"
+      place={{ listing: JSON.stringify([webhook, filter]), idOf: ({ id }) => id }}
       empty={
         <EmptyState title={isFiltered ? "No delivery matches" : "No deliveries yet"}>
           <p>

@@ -1,0 +1,15 @@
+import { expect, test } from "vitest";
+import { countNewRows } from "./new-rows.ts";
+
+test("rows above those that were seen are new", () => {
+  expect(countNewRows(["d", "c", "b", "a"], new Set(["b", "a"]))).toBe(2);
+});
+
+test("they are so when the first that was seen is gone, too", () => {
+  expect(countNewRows(["d", "b", "a"], new Set(["c", "b", "a"]))).toBe(1);
+});
+
+test("older rows are not new, nor is anything in a list of which nothing was seen", () => {
+  expect(countNewRows(["b", "a"], new Set(["b"]))).toBe(0);
+  expect(countNewRows(["b", "a"], new Set())).toBe(0);
+});
