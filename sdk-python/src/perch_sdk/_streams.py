@@ -34,10 +34,11 @@ class _Stream(Generic[T]):
         on_open: OnOpen | None = None,
         resume: Resume | None = None,
         last_event_id: str | None = None,
+        *,
         on_comment: OnComment | None = None,
     ) -> None:
         self._events: Generator[ServerSentEvent, None, None] = transport.events(
-            call, on_open, resume, last_event_id, on_comment
+            call, on_open, resume, last_event_id, on_comment=on_comment
         )
 
     def __iter__(self) -> Self:
@@ -141,10 +142,11 @@ class _AsyncStream(Generic[T]):
         on_open: OnOpen | None = None,
         resume: Resume | None = None,
         last_event_id: str | None = None,
+        *,
         on_comment: OnComment | None = None,
     ) -> None:
         self._events: AsyncGenerator[ServerSentEvent, None] = transport.events(
-            call, on_open, resume, last_event_id, on_comment
+            call, on_open, resume, last_event_id, on_comment=on_comment
         )
 
     def __aiter__(self) -> Self:

@@ -123,6 +123,7 @@ class Transport:
         on_open: OnOpen | None = None,
         resume: Resume | None = None,
         last_event_id: str | None = None,
+        *,
         on_comment: OnComment | None = None,
     ) -> Generator[ServerSentEvent, None, None]:
         """Events of a stream. It reconnects for ever; the caller decides which event is the last."""
@@ -190,6 +191,7 @@ class AsyncTransport:
         on_open: OnOpen | None = None,
         resume: Resume | None = None,
         last_event_id: str | None = None,
+        *,
         on_comment: OnComment | None = None,
     ) -> AsyncGenerator[ServerSentEvent, None]:
         """Events of a stream. It reconnects for ever; the caller decides which event is the last."""
