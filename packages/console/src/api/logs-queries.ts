@@ -19,6 +19,10 @@ export interface LogPage {
   readonly olderCursor: string | null;
 }
 
+/** A node of the release before names no ids: a line is then known by what it says. */
+const withId = (line: LogLine): LogLine =>
+  (line.id as string | undefined) === undefined ? { ...line, id: JSON.stringify(line) } : line;
+
 const linesPerPage = 200;
 
 /** The newest lines, or those before a cursor. They are not cached: a log is read where it ends, and it goes on. */
@@ -29,7 +33,7 @@ export async function fetchLogPage(
 ): Promise<LogPage> {
   const query = { ...filter, ...range, cursor, limit: linesPerPage };
   const { data, pagination } = await perch.logs.list(agent, query, { signal }).page();
-  return { lines: data.toReversed(), olderCursor: pagination.next_cursor };
+  return { lines: data.toReversed().map(withId), olderCursor: pagination.next_cursor };
 }
 
 /** Whether new lines arrive, or the page waits for the server. */
@@ -54,5 +58,5 @@ export async function followLog(
     info: () => onState("lost"),
   };
   onState("connecting");
-  for await (const line of createPerch(logger).logs.follow(agent, filter, { signal, maxRetries })) onLine(line);
+  for await (const line of createPerch(logger).logs.follow(agent, filter, { signal, maxRetries })) onLine(withId(line));
 }

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useMemo, useState, useSyncExternalStore } from "react";
+import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 import { fetchLogPage, followLog, type LogQuery, type TailState } from "../../../api/logs-queries.ts";
 import { createLogStore, type LogStore } from "./log-store.ts";
 
@@ -71,18 +71,21 @@ function useOlder(
   setIsLoading: (is: boolean) => void,
   setError: (error: unknown) => void,
 ): () => void {
-  const [request, setRequest] = useState<AbortController>();
-  useEffect(() => () => request?.abort(), [request]);
+  const request = useRef<AbortController>(undefined);
+  // An answer that comes after another log was asked for is nobody's.
+  useEffect(() => () => request.current?.abort(), [query, store]);
   return useCallback(() => {
     const cursor = store.lines.olderCursor();
     if (!cursor) return;
     // Whoever reads what is older wants it to stay where it is.
     store.pause();
+    request.current?.abort();
     const leaving = new AbortController();
-    setRequest(leaving);
+    request.current = leaving;
     setIsLoading(true);
     fetchLogPage(query, cursor, leaving.signal).then(
       (page) => {
+        if (leaving.signal.aborted) return;
         store.addOlder(page);
         setIsLoading(false);
       },
