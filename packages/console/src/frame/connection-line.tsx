@@ -15,12 +15,18 @@ const useIsOnline = (): boolean =>
 function useReconnect(isOnline: boolean): void {
   useEffect(() => {
     if (isOnline) return;
-    const ask = () => void perch.me({ maxRetries: 0, timeoutSeconds: 5 }).catch(() => undefined);
+    const ask = () => {
+      // Nobody looks at a hidden tab. It asks as soon as somebody does.
+      if (document.visibilityState === "visible")
+        void perch.me({ maxRetries: 0, timeoutSeconds: 5 }).catch(() => undefined);
+    };
+    document.addEventListener("visibilitychange", ask);
     const first = setTimeout(ask, 500);
     const timer = setInterval(ask, askEveryMs);
     return () => {
       clearTimeout(first);
       clearInterval(timer);
+      document.removeEventListener("visibilitychange", ask);
     };
   }, [isOnline]);
 }
