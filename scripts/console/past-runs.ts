@@ -15,6 +15,8 @@ export interface PastTraffic {
   readonly durationMs: number;
   readonly message: string;
   readonly response: string;
+  /** Only between these hours ago, as a version that was a canary for a while. */
+  readonly between?: readonly [number, number];
 }
 
 /** A UUIDv7 of this time. */
@@ -78,7 +80,10 @@ export async function insertPastTraffic(appUrl: string, traffic: readonly PastTr
   const now = Date.now() - hourMs / 20;
   await withClient(appUrl, async (client) => {
     for (const each of traffic) {
-      const records = timesOf(each.runs, now).map((time, index) => recordAt(each, time, index));
+      const [most, least] = each.between ?? [Number.POSITIVE_INFINITY, 0];
+      const hoursAgo = (time: number) => (Date.now() - time) / hourMs;
+      const times = timesOf(each.runs, now).filter((time) => hoursAgo(time) <= most && hoursAgo(time) >= least);
+      const records = times.map((time, index) => recordAt(each, time, index));
       await client.query("select inserted from record_runs($1::jsonb, 0::smallint)", [JSON.stringify(records)]);
     }
   });

@@ -74,11 +74,13 @@ const pastOfSupport: Past = [
   [23.2, null],
 ];
 
-const hoursAgo = (hours: number | null): string | null =>
-  hours === null ? null : new Date(Date.now() - hours * hourMs).toISOString();
+const hoursBefore = (now: number, hours: number | null): string | null =>
+  hours === null ? null : new Date(now - hours * hourMs).toISOString();
 
 /** Returns the id of the agent whose deployments were moved. */
 async function moveDeployments({ server, organisationId }: Told, name: string, when: Past): Promise<string> {
+  // One moment for all: what ends at one time and what begins at it meet.
+  const now = Date.now();
   return withClient(server.database.adminUrl, async (client) => {
     const { rows } = await client.query<{ id: string }>(
       "select id from agents where organisation_id = $1 and name = $2",
@@ -92,7 +94,7 @@ async function moveDeployments({ server, organisationId }: Told, name: string, w
        from (select id, row_number() over (order by creation_order) as number from deployments where agent_id = $1) o
        join unnest($2::timestamptz[], $3::timestamptz[]) with ordinality as m (created, ended, number) using (number)
        where d.id = o.id`,
-      [id, when.map(([created]) => hoursAgo(created)), when.map(([, ended]) => hoursAgo(ended))],
+      [id, when.map(([created]) => hoursBefore(now, created)), when.map(([, ended]) => hoursBefore(now, ended))],
     );
     return id;
   });
@@ -106,7 +108,7 @@ async function moveIntoPast(told: Told): Promise<void> {
   const common = { organisationId, agentId, message: "How hot?", response: "70 °C." };
   await insertPastTraffic(told.server.database.appUrl, [
     { ...common, version: "v2", runs: 500, failsEvery: 31, durationMs: 900 },
-    { ...common, version: "v5", runs: 400, failsEvery: 3, durationMs: 1300 },
+    { ...common, version: "v5", runs: 400, failsEvery: 1, durationMs: 1300, between: [3.9, 2.2] },
   ]);
 }
 
