@@ -4,6 +4,7 @@ import { useState } from "react";
 import { agentNamesQuery } from "../../api/agents-queries.ts";
 import { connectionListQuery } from "../../api/connections-queries.ts";
 import { PagedList } from "../../lists/paged-list.tsx";
+import { useAgentName } from "../../lists/use-agent-name.ts";
 import { Button } from "../../parts/button.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { OutsideText } from "../../parts/outside-text.tsx";
@@ -59,7 +60,7 @@ function ConnectionList({ agent, search, onClear }: ListProps) {
     <>
       {env !== undefined && (
         <p className="border-line border-b px-4 py-2 text-muted text-table">
-          Only those that runs in <OutsideText text={env} /> use now, or would after a consent.
+          Only connections that runs in <OutsideText text={env} /> use, or will use once their user has consented.
         </p>
       )}
       <PagedList
@@ -80,6 +81,7 @@ export function Connections() {
   const { agent: openAgent, connection } = useParams({ strict: false });
   const onlyAgent = useMe().key.agent_id;
   const agent = openAgent ?? search.agent ?? onlyAgent ?? undefined;
+  const nameOf = useAgentName();
   const mayWrite = useCan("write");
   const [isCreating, setIsCreating] = useState(false);
   const change = (filters: Partial<ConnectionsSearch> & { readonly env?: string | undefined }) =>
@@ -90,8 +92,16 @@ export function Connections() {
     });
   const list = (
     <Page
-      title="Connections"
-      tabTitle={agent === undefined ? "Connections" : `Connections of ${visibleText(agent)}`}
+      title={
+        agent === undefined ? (
+          "Connections"
+        ) : (
+          <>
+            Connections of <OutsideText text={nameOf(agent)} />
+          </>
+        )
+      }
+      tabTitle={agent === undefined ? "Connections" : `Connections of ${visibleText(nameOf(agent))}`}
       actions={
         mayWrite &&
         agent !== undefined && (

@@ -84,7 +84,7 @@ function CreateLinkForm({ agent, user: givenUser = "", tool: givenTool, link }: 
       </Field>
       <Field
         label="Environment"
-        hint="Its live version says what the tool is; the draft does where nothing is deployed."
+        hint="The tool is taken from the version that is live there, or from the draft if nothing is deployed."
         problem={problems.get("environment")}
       >
         {(ids) => (
