@@ -7,7 +7,7 @@ import { type Access, mayGive, type Permission, permissionSentences, permissions
 const roleSentences: Readonly<Record<Access["role"], string>> = {
   viewer: "Sees everything that is not secret, and changes nothing.",
   developer: "Also changes and deploys agents, and sends them messages.",
-  admin: "Everything but to decide on approvals, which no role has.",
+  admin: "Everything except deciding on approvals, which is in no role.",
   own: "Exactly what is chosen here.",
 };
 
@@ -77,7 +77,7 @@ export function AccessField({ value, onChange, problem }: FieldProps<Access>) {
             {(Object.keys(roles) as Role[]).filter(isOffered).map((role) => (
               <option key={role}>{role}</option>
             ))}
-            <option value="own">permissions of its own</option>
+            <option value="own">chosen permissions</option>
           </Select>
         )}
       </Field>

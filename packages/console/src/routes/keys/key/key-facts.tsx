@@ -12,7 +12,13 @@ import { useMe } from "../../../session/session.ts";
 import { Expiry } from "../expiry.tsx";
 import { KeyState } from "../key-state.tsx";
 
-function KeyLink({ id }: { readonly id: string }) {
+interface KeyLinkProps {
+  readonly id: string;
+  /** Where the key has the same name as the one that it replaces. */
+  readonly prefix?: string;
+}
+
+function KeyLink({ id, prefix }: KeyLinkProps) {
   const nameOf = useKeyName();
   return (
     <Link
@@ -22,6 +28,7 @@ function KeyLink({ id }: { readonly id: string }) {
       className="text-accent hover:underline"
     >
       <OutsideText text={nameOf(id)} />
+      {prefix !== undefined && ` (${prefix}…)`}
     </Link>
   );
 }
@@ -65,14 +72,14 @@ export function KeyFacts({ apiKey }: { readonly apiKey: ApiKey }) {
       {successor && apiKey.status === "active" && apiKey.expires_at !== null && (
         <p className="rounded bg-warning-soft px-3 py-1.5 text-table">
           This key was rotated and works until {exactTime(new Date(apiKey.expires_at))}. Move what uses it to{" "}
-          <KeyLink id={successor.id} />.
+          <KeyLink id={successor.id} prefix={successor.prefix} />.
         </p>
       )}
       <FactList>
         <FactLine name="Status">
           <KeyState status={apiKey.status} />
         </FactLine>
-        <FactLine name="May">
+        <FactLine name="Permissions">
           <Permissions apiKey={apiKey} />
         </FactLine>
         <FactLine name="Agent">{apiKey.agent_id === null ? "all agents" : <AgentLink id={apiKey.agent_id} />}</FactLine>
@@ -102,7 +109,7 @@ export function KeyFacts({ apiKey }: { readonly apiKey: ApiKey }) {
         )}
         {successor && (
           <FactLine name="Replaced by">
-            <KeyLink id={successor.id} />
+            <KeyLink id={successor.id} prefix={successor.prefix} />
           </FactLine>
         )}
       </FactList>

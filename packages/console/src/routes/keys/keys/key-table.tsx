@@ -12,7 +12,7 @@ import { KeyState } from "../key-state.tsx";
 const columns = [
   { title: "Name" },
   { title: "Begins with", className: roomyOnly },
-  { title: "May", className: roomyOnly },
+  { title: "Permissions", className: roomyOnly },
   { title: "Agent", className: roomyOnly },
   { title: "Status" },
   { title: "Last used", className: roomyOnly },
