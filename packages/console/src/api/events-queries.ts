@@ -6,10 +6,12 @@ import { perch } from "./perch.ts";
 type EventFilter = Omit<QueryOf<"GET /v1/events">, "limit" | "offset">;
 
 /** Events, the newest first. */
-export const eventsQuery = (filter: EventFilter) =>
-  offsetPages(["events", "list", filter], (page, signal) =>
+export const eventsQuery = (filter: EventFilter) => ({
+  ...offsetPages(["events", "list", filter], (page, signal) =>
     perch.events.list({ ...filter, ...page }, { signal }).page(),
-  );
+  ),
+  refetchInterval: 15_000,
+});
 
 /** An event does not change. */
 export const eventQuery = (event: string) =>

@@ -14,7 +14,7 @@ export function StatusLine({ agent }: { readonly agent: string }) {
       <Facts>
         <Fact name="Memories">
           <span className="font-mono text-small">
-            {formatCount(status.memories)} of at most {formatCount(status.max_memories)}
+            {formatCount(status.memories)} of {formatCount(status.max_memories)}
           </span>
         </Fact>
         <Fact name="Embedder">
@@ -23,8 +23,8 @@ export function StatusLine({ agent }: { readonly agent: string }) {
         </Fact>
         {status.pending_embeddings > 0 && (
           <Fact name="Not embedded yet">
-            <span className="font-mono text-small">{formatCount(status.pending_embeddings)}</span>, found by words
-            already
+            <span className="font-mono text-small">{formatCount(status.pending_embeddings)}</span>; searches find them
+            by words
           </Fact>
         )}
       </Facts>
