@@ -5,6 +5,7 @@ import { probeWorker, type WorkerProbe } from "../../engine/probe-worker.ts";
 import { type KnownDeployment, listKnownDeployments } from "../../engine/retire-release.ts";
 import { withinLimit } from "../../platform/within-limit.ts";
 import { createPartCheck, notConfigured } from "./part-check.ts";
+import { seldom } from "./seldom.ts";
 
 export interface EngineAddresses {
   readonly ingressUrls: readonly string[];
@@ -53,20 +54,26 @@ function toWorkers(probe: WorkerProbe | undefined, latencyMs: number): Installat
   return { name, address: probe.uri, status: "ok", latency_ms: Math.round(latencyMs), message: null };
 }
 
-const orUndefined = <T>(work: () => Promise<T>): Promise<T | undefined> =>
+const orUndefined = <T>(work: () => Promise<T | undefined>): Promise<T | undefined> =>
   withinLimit(detailsLimitMs, work).catch(() => undefined);
 
-async function askAdmin(adminUrl: string): Promise<CheckedEngine> {
+/** The engine counts its invocations one by one, and calls a worker, to answer these: where that is slow, it is asked seldom. */
+function createAskAdmin(adminUrl: string): () => Promise<CheckedEngine> {
   const admin = createEngineAdmin([adminUrl], detailsLimitMs);
-  const startedMs = performance.now();
-  const [deployments, invocations, workers] = await Promise.all([
-    orUndefined(() => listKnownDeployments(admin)),
-    orUndefined(() => countInvocations(admin)),
-    orUndefined(() => probeWorker(adminUrl, detailsLimitMs)).then((probe) =>
-      toWorkers(probe, performance.now() - startedMs),
-    ),
-  ]);
-  return { parts: [workers], deployments, invocations: invocations ?? null };
+  const findDeployments = seldom(() => listKnownDeployments(admin));
+  const findInvocations = seldom(() => countInvocations(admin));
+  const findWorkers = seldom(async () => {
+    const startedMs = performance.now();
+    return toWorkers(await probeWorker(adminUrl, detailsLimitMs), performance.now() - startedMs);
+  });
+  return async () => {
+    const [deployments, invocations, workers] = await Promise.all([
+      orUndefined(findDeployments),
+      orUndefined(findInvocations),
+      orUndefined(findWorkers),
+    ]);
+    return { parts: [workers ?? toWorkers(undefined, 0)], deployments, invocations: invocations ?? null };
+  };
 }
 
 const noAdmin = "the engine's admin address is needed to know; set PERCH_RESTATE_ADMIN_URL on this node";
@@ -85,15 +92,17 @@ export function createEngineCheck({ ingressUrls, adminUrls, placeOf }: EngineAdd
   const ingress = toCheck("engine", ingressUrls, ingressProbes(ingressUrls));
   const admins = toCheck("engine_admin", adminUrls, adminProbes(adminUrls));
 
+  const askAdmin = adminUrls.map(createAskAdmin);
+
   const checkAdmin = async (): Promise<CheckedEngine> => {
     const nodes = (await Promise.all(admins.map((check) => check()))).map(({ part }) => part);
-    const answering = adminUrls[nodes.findIndex(({ status }) => status === "ok")];
-    if (answering === undefined) {
+    const ask = askAdmin[nodes.findIndex(({ status }) => status === "ok")];
+    if (ask === undefined) {
       const unknown = notConfigured("workers", nodes.length === 0 ? noAdmin : "the engine's admin address is silent");
       const listed = nodes.length === 0 ? [notConfigured("engine_admin", noAdmin)] : nodes;
       return { parts: [...listed, unknown], deployments: undefined, invocations: null };
     }
-    const { parts, ...details } = await askAdmin(answering);
+    const { parts, ...details } = await ask();
     return { parts: [...nodes, ...parts], ...details };
   };
 

@@ -17,12 +17,16 @@ interface PartToCheck<T> {
   readonly judge?: (found: T) => string | null;
   /** Where the question is more than one: how long the first answer took. */
   readonly latencyMs?: (found: T) => number;
+  readonly nowMs?: () => number;
 }
 
 const limitMs = 2000;
 
+/** A connection whose other end has vanished stays without an answer for many minutes, while others to the same part work. */
+const forgottenAfterMs = 30_000;
+
 /**
- * Asks a part, and waits for two seconds at most. A question without an answer is not asked again meanwhile: whoever looks at a silent
+ * Asks a part, and waits for two seconds at most. A question without an answer is not asked again for a while: whoever looks at a silent
  * part must not add to its work, nor use up the connections to it.
  */
 export function createPartCheck<T>({
@@ -31,19 +35,27 @@ export function createPartCheck<T>({
   ask,
   judge,
   latencyMs,
+  nowMs = () => performance.now(),
 }: PartToCheck<T>): () => Promise<Checked<T>> {
-  let asking: Promise<T> | undefined;
+  let asking: { readonly answer: Promise<T>; readonly sinceMs: number } | undefined;
+  const begin = (sinceMs: number) => {
+    const begun = {
+      sinceMs,
+      answer: ask().finally(() => {
+        if (asking === begun) asking = undefined;
+      }),
+    };
+    return begun;
+  };
   return async () => {
-    const startedMs = performance.now();
-    asking ??= ask().finally(() => {
-      asking = undefined;
-    });
-    const answer = asking;
+    const startedMs = nowMs();
+    if (!asking || startedMs - asking.sinceMs >= forgottenAfterMs) asking = begin(startedMs);
+    const { answer } = asking;
     try {
       const found = await withinLimit(limitMs, () => answer);
       const message = judge?.(found) ?? null;
       const status = message === null ? "ok" : "degraded";
-      const tookMs = latencyMs?.(found) ?? performance.now() - startedMs;
+      const tookMs = latencyMs?.(found) ?? nowMs() - startedMs;
       return { part: { name, address, status, latency_ms: Math.round(tookMs), message }, found };
     } catch (error) {
       const message = reasonOfFailedCall(error);

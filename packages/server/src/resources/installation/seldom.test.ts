@@ -1,0 +1,33 @@
+import { expect, test } from "vitest";
+import { seldom } from "./seldom.ts";
+
+test("a slow question is asked by one at a time, and again only after ten times as long", async () => {
+  let nowMs = 0;
+  const asked: ((answer: number) => void)[] = [];
+  const ask = seldom(
+    () => new Promise<number>((resolve) => void asked.push(resolve)),
+    () => nowMs,
+  );
+  const [first, second] = [ask(), ask()];
+  expect(asked).toHaveLength(1);
+  nowMs = 1000;
+  asked[0]?.(1);
+  expect(await Promise.all([first, second])).toEqual([1, 1]);
+  nowMs = 10_999;
+  expect(await ask()).toBe(1);
+  nowMs = 11_000;
+  const third = ask();
+  asked[1]?.(2);
+  expect(await third).toBe(2);
+});
+
+test("a question that failed at once is asked again", async () => {
+  let asked = 0;
+  const ask = seldom(async () => {
+    asked += 1;
+    if (asked === 1) throw new Error("refused");
+    return asked;
+  });
+  expect(await ask()).toBeUndefined();
+  await expect.poll(ask).toBe(2);
+});
