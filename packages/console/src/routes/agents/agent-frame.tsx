@@ -5,7 +5,7 @@ import { agentQuery } from "../../api/agents-queries.ts";
 import { activeDeploymentsQuery } from "../../api/deployments-queries.ts";
 import { placeName } from "../../frame/places.ts";
 import { Page } from "../../parts/page.tsx";
-import { tabClass, tabsClass } from "../../parts/tabs.ts";
+import { Tabs, tabClass } from "../../parts/tabs.tsx";
 import { Working } from "../../parts/working.tsx";
 import { AgentActions } from "./agent-actions.tsx";
 import { AgentState } from "./agent-state.tsx";
@@ -25,8 +25,8 @@ const tabs = [
   { to: "/agents/$agent/security", name: "Security" },
 ] as const;
 
-const Tabs = ({ agent, name }: { readonly agent: string; readonly name: string }) => (
-  <nav aria-label="Pages of this agent" className={tabsClass}>
+const AgentTabs = ({ agent, name }: { readonly agent: string; readonly name: string }) => (
+  <Tabs label="Pages of this agent">
     {tabs.map(({ to, name: tab }) => (
       <Link
         key={to}
@@ -45,7 +45,7 @@ const Tabs = ({ agent, name }: { readonly agent: string; readonly name: string }
         {placeName(to)}
       </Link>
     ))}
-  </nav>
+  </Tabs>
 );
 
 /** What every page of an agent has above it: its state, what is live where, and what can be done with it. */
@@ -71,7 +71,7 @@ export function AgentFrame() {
               {served?.length === 0 && <span className="text-muted">Not deployed: the draft answers</span>}
             </div>
             <DeployOutcome agentId={agent.id} />
-            <Tabs agent={ref} name={agent.name} />
+            <AgentTabs agent={ref} name={agent.name} />
           </>
         }
       >

@@ -1,7 +1,7 @@
 import { Link, Outlet } from "@tanstack/react-router";
 import { Suspense } from "react";
 import { Page } from "../../parts/page.tsx";
-import { tabClass, tabsClass } from "../../parts/tabs.ts";
+import { Tabs, tabClass } from "../../parts/tabs.tsx";
 import { Working } from "../../parts/working.tsx";
 
 const tabs = [
@@ -16,7 +16,7 @@ export const SettingsFrame = () => (
   <Page
     title="Settings"
     below={
-      <nav aria-label="Pages of the settings" className={tabsClass}>
+      <Tabs label="Pages of the settings">
         {tabs.map(({ to, name }) => (
           <Link
             key={to}
@@ -28,7 +28,7 @@ export const SettingsFrame = () => (
             {name}
           </Link>
         ))}
-      </nav>
+      </Tabs>
     }
   >
     <Suspense fallback={<Working what="the page" />}>

@@ -1,5 +1,5 @@
 import { Link } from "@tanstack/react-router";
-import { tabClass, tabsClass } from "../../parts/tabs.ts";
+import { Tabs, tabClass } from "../../parts/tabs.tsx";
 
 const tabs = [
   { to: "/webhooks", name: "Webhooks" },
@@ -8,7 +8,7 @@ const tabs = [
 
 /** Who is told of events, and the events themselves. */
 export const WebhookTabs = () => (
-  <nav aria-label="Webhooks and events" className={tabsClass}>
+  <Tabs label="Webhooks and events">
     {tabs.map(({ to, name }) => (
       <Link
         key={to}
@@ -20,5 +20,5 @@ export const WebhookTabs = () => (
         {name}
       </Link>
     ))}
-  </nav>
+  </Tabs>
 );
