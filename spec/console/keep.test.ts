@@ -59,8 +59,9 @@ test("all memory of an agent is cleared only after its name was typed", async ()
 });
 
 test("Escape closes a memory after a click on its row, while the keyboard is in the list", async () => {
+  await organisation.perch.memory.add("keeper", { content: "The shop is closed in May." });
   await visit(page, "/console/memory?agent=keeper");
-  await page.getByRole("link", { name: "The shop is closed in July." }).click();
+  await page.getByRole("link", { name: "The shop is closed in May." }).click();
   await page.getByRole("button", { name: "Close the memory" }).waitFor();
   expect(await page.evaluate("document.activeElement.hasAttribute('data-row')")).toBe(true);
   await page.keyboard.press("Escape");
