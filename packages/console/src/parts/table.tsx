@@ -14,12 +14,12 @@ interface CellProps {
 }
 
 export const Cell = ({ children, className }: CellProps) => (
-  <td className={classNames("h-8 border-line border-b px-2 py-0.5 first:pl-4 last:pr-4", className)}>{children}</td>
+  <td className={classNames("h-8 border-line border-b px-2 py-0.5", className)}>{children}</td>
 );
 
 /** The first cell of a row, which names it. */
 export const RowName = ({ children, className }: CellProps) => (
-  <th scope="row" className={classNames("h-8 border-line border-b px-2 py-0.5 pl-4 text-left font-normal", className)}>
+  <th scope="row" className={classNames("h-8 border-line border-b px-2 py-0.5 text-left font-normal", className)}>
     {children}
   </th>
 );
@@ -38,15 +38,15 @@ interface TableProps {
   readonly children: ReactNode;
 }
 
-/** Rows of 32 px with hairlines, under titles that stay. */
+/** Rows of 32 px with hairlines, under titles that stay. The room at the edges is the table's: which cell is the last depends on its width. */
 export const Table = ({ caption, columns, children }: TableProps) => (
   <div className="@container">
-    <table className="w-full border-separate border-spacing-0 text-table">
+    <table className="w-full border-separate px-2 border-spacing-0 text-table">
       <caption className="sr-only">{caption}</caption>
       <thead className="sticky top-0 z-10 bg-page text-left text-muted text-small shadow-[inset_0_-1px_0_var(--line)]">
         <tr className="h-8">
           {columns.map(({ title, isHidden = false, className }) => (
-            <th key={title} scope="col" className={classNames("px-2 font-medium first:pl-4 last:pr-4", className)}>
+            <th key={title} scope="col" className={classNames("px-2 font-medium", className)}>
               {isHidden ? <span className="sr-only">{title}</span> : title}
             </th>
           ))}

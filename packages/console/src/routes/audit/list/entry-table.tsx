@@ -40,7 +40,7 @@ interface RowProps {
 
 const Row = ({ entry, names, isOpen, onToggle }: RowProps) => (
   <tr className={classNames("align-top", isOpen && "bg-sunken")}>
-    <RowName className="pl-2!">
+    <RowName>
       <div className="flex min-w-0 items-start gap-1">
         <button
           type="button"
