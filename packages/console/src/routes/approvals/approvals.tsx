@@ -72,7 +72,7 @@ export function Approvals() {
         )}
         {hasNextPage && (
           <p className="flex flex-wrap items-center gap-3 px-4 py-3 text-muted text-table">
-            {rows.length === 0 && <span>Nothing among the newest matches; older ones are left.</span>}
+            {rows.length === 0 && <span>None of the newest match. There are older ones.</span>}
             <Button working={isFetchingNextPage} onClick={() => void fetchNextPage()}>
               Show more approvals
             </Button>
