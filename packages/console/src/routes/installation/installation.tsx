@@ -15,7 +15,7 @@ import { PartTable } from "./overview/part-table.tsx";
 import { ReleaseTable } from "./overview/release-table.tsx";
 import { marks, summaryOf } from "./part-words.ts";
 
-const sectionTitle = "px-4 pt-5 pb-2 text-body font-medium";
+const sectionTitle = "px-4 pt-5 pb-2 text-body";
 
 /** Which node answered, and how it all is. */
 const Facts = ({ data }: { readonly data: InstallationData }) => {
