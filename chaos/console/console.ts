@@ -8,9 +8,9 @@ import { createApi } from "../api-client.ts";
 import { logProgress } from "../log-progress.ts";
 import { runPerch } from "../perch-process.ts";
 import { type Nodes, type Stops, startNodes } from "../release-nodes.ts";
-import { createLineJudge, judgeGrowth, type LineJudge, type TabSize } from "./judge.ts";
+import { createLineJudge, judgeGrowth, judgeRefreshes, type LineJudge, type TabSize } from "./judge.ts";
 import { agent, createLoad, type Load } from "./load.ts";
-import { openMetrics, openTail, type Tab, type TailTab } from "./tabs.ts";
+import { type MetricsTab, openMetrics, openTail, type TailTab } from "./tabs.ts";
 
 interface ConsoleOptions {
   readonly short: boolean;
@@ -32,7 +32,7 @@ interface Scene {
   readonly load: Load;
   readonly lines: LineJudge;
   readonly tail: TailTab;
-  readonly metrics: Tab;
+  readonly metrics: MetricsTab;
 }
 
 async function openScene(stops: Stops): Promise<Scene> {
@@ -141,6 +141,7 @@ export async function runConsole({ short, json, minutes }: ConsoleOptions): Prom
     const watched = await keepWatch(scene, (minutes ?? (short ? shortMinutes : fullMinutes)) * 60_000);
     const problems = [
       ...watched.problems,
+      ...judgeRefreshes("metrics", metrics.refreshedMs, performance.now()),
       ...(await finish(scene)),
       ...lines.problems,
       ...judgeGrowth(

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createLineJudge, judgeGrowth, type TabSize } from "./judge.ts";
+import { createLineJudge, judgeGrowth, judgeRefreshes, type TabSize } from "./judge.ts";
 
 const megabyte = 1024 * 1024;
 const size = (heapMb: number, more: Partial<TabSize> = {}): TabSize => ({
@@ -26,6 +26,12 @@ test("nor is one whose elements or listeners become more and more", () => {
 
 test("a few samples are no proof", () => {
   expect(judgeGrowth("tail", sizes(20, 20))).toHaveLength(1);
+});
+
+test("a tab that is refreshed to the end goes on, one that stops does not", () => {
+  expect(judgeRefreshes("metrics", [0, 15_000, 30_200, 46_000], 60_000)).toEqual([]);
+  expect(judgeRefreshes("metrics", [0, 15_000], 60_000)).toEqual(["metrics: nothing was refreshed for 45 s"]);
+  expect(judgeRefreshes("metrics", [0], 40_000)).toHaveLength(1);
 });
 
 const judge = (...copies: number[][]) => {

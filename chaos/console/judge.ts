@@ -42,6 +42,16 @@ export function judgeGrowth(tab: string, sizes: readonly TabSize[]): string[] {
   return problems;
 }
 
+/** Twice as long as the charts of an hour wait before they ask again. */
+const maxStillMs = 30_000;
+
+/** A tab that has stopped is flat, too: why this one did not go on; empty if it did. */
+export function judgeRefreshes(tab: string, refreshedMs: readonly number[], endMs: number): string[] {
+  const gaps = [...refreshedMs, endMs].map((atMs, index, all) => atMs - (all[index - 1] ?? atMs));
+  const longestMs = Math.max(...gaps);
+  return longestMs > maxStillMs ? [`${tab}: nothing was refreshed for ${Math.round(longestMs / 1000)} s`] : [];
+}
+
 /** The numbers of the lines that the tail held, as it was copied again and again. */
 export interface LineJudge {
   readonly add: (numbers: readonly number[]) => void;

@@ -70,10 +70,19 @@ export async function openTail(context: BrowserContext): Promise<TailTab> {
 
 const minCharts = 2;
 
+export interface MetricsTab extends Tab {
+  /** When the page was given metrics, by this process's clock. */
+  readonly refreshedMs: readonly number[];
+}
+
 /** The charts of the agent, which follow its runs. */
-export async function openMetrics(context: BrowserContext): Promise<Tab> {
+export async function openMetrics(context: BrowserContext): Promise<MetricsTab> {
   const tab = await openTab(context, "metrics", `/console/metrics?agent=${agent}&range=1h`);
   const charts = tab.page.locator("canvas:visible");
   await charts.nth(minCharts - 1).waitFor();
-  return tab;
+  const refreshedMs = [performance.now()];
+  tab.page.on("response", (response) => {
+    if (response.ok() && new URL(response.url()).pathname.includes("/metrics")) refreshedMs.push(performance.now());
+  });
+  return { ...tab, refreshedMs };
 }
