@@ -2,7 +2,7 @@ import { Link } from "@tanstack/react-router";
 import { exactTime } from "../../../parts/ago.tsx";
 import { classNames } from "../../../parts/class-names.ts";
 import { formatSpan } from "../../../parts/span.ts";
-import { type Block, placeOf, type Span, wordOf } from "./timeline.ts";
+import { type Block, hasLabelBelow, placeOf, type Span, wordOf } from "./timeline.ts";
 
 interface BlockLinkProps {
   readonly agent: string;
@@ -18,16 +18,12 @@ const colours = {
   canary: "h-6 border-canary bg-canary-soft text-canary leading-5.5",
 } as const;
 
-/** In percent of the lane: less has no room for a label, not even on a wide screen where it is long. */
-const labelWidth = 30;
-
 /** A time of service, to scale. One that is too short to be seen is as wide as a finger needs. */
 export function BlockLink({ agent, block, span, kind, isCompared }: BlockLinkProps) {
   const { deployment, from, to, isOpen } = block;
   const { left, width } = placeOf(from, to, span);
   const isLiveNow = kind === "live" && isOpen;
-  // The canary under way is what somebody has to decide on: while it is young, its label stands before it.
-  const isLabelBefore = kind === "canary" && isOpen && width < labelWidth && left > labelWidth;
+  const isLabelBelow = kind === "canary" && hasLabelBelow(block, span);
   const what = kind === "canary" && !isOpen ? "canary" : wordOf(deployment);
   // It begins with what is seen, for those who say what they want to press.
   const name = `${deployment.version} ${what}, ${isOpen ? `since ${exactTime(new Date(from))}` : `for ${formatSpan(to - from)} until ${exactTime(new Date(to))}`}`;
@@ -41,13 +37,13 @@ export function BlockLink({ agent, block, span, kind, isCompared }: BlockLinkPro
         style={{ left: `min(${left}%, calc(100% - 14px))`, width: `${width}%` }}
         className={classNames(
           "absolute min-w-3.5 whitespace-nowrap rounded border px-1.5 font-mono text-small",
-          !isLabelBefore && "truncate",
+          !isLabelBelow && "truncate",
           kind === "canary" ? `top-13.5 ${colours.canary}` : `top-6 ${isLiveNow ? colours.liveNow : colours.live}`,
           deployment.status === "rolled_back" && "border-dashed",
           isCompared && "outline-2 outline-text",
         )}
       >
-        <span className={classNames(isLabelBefore && "absolute right-full mr-1 bg-page px-1")}>
+        <span className={classNames(isLabelBelow && "absolute top-full right-0")}>
           {deployment.version}
           {isOpen && <span className="font-sans"> {what}</span>}
         </span>

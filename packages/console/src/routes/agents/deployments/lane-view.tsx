@@ -4,7 +4,7 @@ import { exactTime } from "../../../parts/ago.tsx";
 import { classNames } from "../../../parts/class-names.ts";
 import { Icon } from "../../../parts/icon.tsx";
 import { BlockLink } from "./block-link.tsx";
-import { type Lane, placeOf, type Span } from "./timeline.ts";
+import { hasLabelBelow, type Lane, placeOf, type Span } from "./timeline.ts";
 
 const markClass = "-translate-x-1/2 absolute top-0 flex size-6 items-center justify-center rounded";
 const leftOf = (at: number, span: Span) => ({ left: `clamp(12px, ${placeOf(at, at, span).left}%, calc(100% - 12px))` });
@@ -54,13 +54,16 @@ interface LaneViewProps {
 export const LaneView = ({ agent, lane, span, compared }: LaneViewProps) => {
   const { environment, live, canaries, never } = lane;
   const common = { agent, span };
+  const canaryHeight = canaries.some((block) => hasLabelBelow(block, span)) ? "h-25" : "h-20";
   const rolledBack = [...live, ...canaries].filter(
     ({ deployment, to }) => deployment.status === "rolled_back" && to <= span.end,
   );
   return (
     <section aria-label={environment} className="sm:grid sm:grid-cols-[112px_minmax(0,1fr)]">
       <h3 className="pt-1 text-table sm:pt-7">{environment}</h3>
-      <ul className={classNames("relative border-line border-b sm:border-l", canaries.length > 0 ? "h-20" : "h-14")}>
+      <ul
+        className={classNames("relative border-line border-b sm:border-l", canaries.length > 0 ? canaryHeight : "h-14")}
+      >
         {live.map((block) => (
           <BlockLink
             key={block.deployment.id}

@@ -100,6 +100,13 @@ export function placeOf(
   return { left, width: share(to) * 100 - left };
 }
 
+/** In percent of the lane: less has no room for a label, on a phone not at all. */
+const labelWidth = 30;
+
+/** The canary under way is what somebody has to decide on: while it is young, its label stands below it. */
+export const hasLabelBelow = ({ isOpen, from, to }: Block, span: Span): boolean =>
+  isOpen && placeOf(from, to, span).width < labelWidth;
+
 /** The word for what a deployment is or was. */
 export function wordOf(deployment: Deployment): string {
   if (isCanary(deployment)) return `canary ${deployment.traffic_percent} %`;
