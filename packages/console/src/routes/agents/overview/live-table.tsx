@@ -16,7 +16,7 @@ import { ListSection } from "./list-section.tsx";
 const Since = ({ deployment }: { readonly deployment: Deployment }) =>
   deployment.activated_at === null ? null : (
     <span className="text-muted">
-      since <Ago at={deployment.activated_at} />
+      began <Ago at={deployment.activated_at} />
     </span>
   );
 

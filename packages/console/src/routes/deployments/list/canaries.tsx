@@ -23,7 +23,7 @@ const CanaryItem = ({ canary }: { readonly canary: DeploymentOfAnyAgent }) => {
       <OutsideText text={verdictOf(canary)?.sentence ?? ""} className="min-w-0" />
       {activated_at !== null && (
         <span className="ml-auto text-muted max-sm:ml-0">
-          since <Ago at={activated_at} />
+          began <Ago at={activated_at} />
         </span>
       )}
     </li>
