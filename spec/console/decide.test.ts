@@ -57,6 +57,12 @@ test("three calls in a row are decided by the keyboard alone, and the next one o
     await page.getByRole("dialog").waitFor({ state: "hidden" });
   }
   expect(await page.getByRole("link", { name: /refunds wants/ }).count()).toBe(3);
+  // Arrows move on from the row that was clicked, and Escape closes from there.
+  await page.locator(`#row-${ids[2]}`).click();
+  await page.keyboard.press("ArrowDown");
+  await expect.poll(() => page.url()).toContain(ids[1]);
+  await page.keyboard.press("Escape");
+  await expect.poll(() => new URL(page.url()).pathname).toBe("/console/approvals");
   await page.context().close();
 });
 

@@ -1,4 +1,5 @@
 import { ActionRequiredError, Perch } from "../../../packages/sdk/src/index.ts";
+import { generateTotpCode } from "../../../packages/server/test/support/authenticator.ts";
 import type { Pages, Told } from "./told.ts";
 
 const script = (...steps: object[]): string => JSON.stringify({ steps });
@@ -162,7 +163,10 @@ export async function tellDecide({ perch, server, shop }: Told): Promise<Pages> 
   const mailing = await askFor(perch, "mailing", "Tell our customers about the first flush.", "anna");
   const question = await askFor(perch, "gifts", "A present for Ada, please.", "customer-1040");
   const call = await askFor(perch, "refunds", broken, "customer-1041");
-  const seen = (id: string) => ({ path: `/approvals/${id}`, apiKey: approver.apiKey });
+  const office = await createApprover(perch, server.url, "office");
+  const { secret } = await office.mfa.enrol();
+  await office.mfa.confirm({ code: generateTotpCode(secret) });
+  const seen = (id: string, { apiKey } = approver) => ({ path: `/approvals/${id}`, apiKey });
   return {
     approvals: "/approvals",
     "approvals-decided": "/approvals?status=any",
@@ -170,7 +174,8 @@ export async function tellDecide({ perch, server, shop }: Told): Promise<Pages> 
     "approval-without-permission": `/approvals/${call}`,
     "approval-call": seen(call),
     "approval-question": seen(question),
-    "approval-two-approvers": seen(mailing),
+    "approval-two-approvers": seen(mailing, office),
+    "approval-without-factor": seen(mailing),
     "approval-approved": seen(approved),
     "approval-rejected": seen(rejected),
     "approval-answered": seen(answered),

@@ -1,5 +1,6 @@
 import { Outlet, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useSlowClock } from "../../parts/ago.tsx";
+import { ArrowRows } from "../../parts/arrow-rows.tsx";
 import { Button } from "../../parts/button.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { Page } from "../../parts/page.tsx";
@@ -64,11 +65,13 @@ export function Approvals() {
           />
         )}
         {rows.length > 0 && (
-          <ul aria-label="Approvals">
-            {rows.map((row) => (
-              <ApprovalRow key={row.approval.id} row={row} isSelected={row.approval.id === selected} now={now} />
-            ))}
-          </ul>
+          <ArrowRows>
+            <ul aria-label="Approvals">
+              {rows.map((row) => (
+                <ApprovalRow key={row.approval.id} row={row} isSelected={row.approval.id === selected} now={now} />
+              ))}
+            </ul>
+          </ArrowRows>
         )}
         {hasNextPage && (
           <p className="flex flex-wrap items-center gap-3 px-4 py-3 text-muted text-table">

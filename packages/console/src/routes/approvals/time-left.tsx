@@ -28,7 +28,7 @@ export function TimeLeft({ until, now }: TimeLeftProps) {
       title={`Expires ${exactTime(new Date(until))}`}
       className={classNames("whitespace-nowrap", isShort && "font-medium text-danger")}
     >
-      {text === undefined ? "time is over" : `${text} left`}
+      {text === undefined ? "expired" : `${text} left`}
     </time>
   );
 }

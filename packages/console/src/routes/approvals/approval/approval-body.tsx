@@ -108,10 +108,12 @@ export function ApprovalBody({ approval, isChanged, onLook, onDecided }: Approva
             <Button onClick={onLook}>Show the new arguments</Button>
           </div>
         )}
-        <p className="text-table">
-          <span className="text-muted">Why a person is asked: </span>
-          <OutsideText text={approval.why} />
-        </p>
+        {!isQuestion && (
+          <p className="text-table">
+            <span className="text-muted">Why a person is asked: </span>
+            <OutsideText text={approval.why} />
+          </p>
+        )}
         <ApproversNote approval={approval} />
         {contents === null && <NoContents canApprove={canApprove} />}
         {contents && (

@@ -1,4 +1,5 @@
 import type { Approval } from "@perch/sdk";
+import { Keys } from "../../../frame/keys.tsx";
 import { Button } from "../../../parts/button.tsx";
 import { ContentView } from "../../../parts/content-view.tsx";
 import { SchemaForm } from "../../../parts/schema-form/schema-form.tsx";
@@ -40,6 +41,7 @@ export const ArgumentsSection = ({ contents, draft, isEditing, onEdit, canEdit }
         {canEdit && (
           <Button className="self-start" onClick={() => onEdit(true)} aria-keyshortcuts="e">
             Edit arguments
+            <Keys keys="e" className="max-lg:hidden" />
           </Button>
         )}
       </>

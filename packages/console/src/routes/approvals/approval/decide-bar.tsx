@@ -1,4 +1,7 @@
 import type { Approval } from "@perch/sdk";
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { Keys } from "../../../frame/keys.tsx";
 import { Button } from "../../../parts/button.tsx";
 import { useCan, useMe } from "../../../session/session.ts";
 
@@ -9,10 +12,20 @@ const hasApproved = ({ approved_by }: Approval, me: ReturnType<typeof useMe>): b
   );
 
 /** Why nobody can decide here who is signed in like this, in the API's words; undefined: they can. */
-export function useRefusal(approval: Approval): string | undefined {
+export function useRefusal(approval: Approval): ReactNode | undefined {
   const me = useMe();
   if (approval.second_factor && me.session?.person)
     return "This needs a second factor, which belongs to an API key, and you are signed in as a person. Sign in with an API key that has one, or send the request with that key.";
+  if (approval.second_factor && !me.key.second_factor)
+    return (
+      <>
+        This needs a second factor, and your key has none.{" "}
+        <Link to="/settings/second-factor" className="text-accent underline">
+          Enrol a second factor
+        </Link>{" "}
+        first.
+      </>
+    );
   return undefined;
 }
 
@@ -46,10 +59,12 @@ export function DecideBar({ approval, isEdited, isChanged, onApprove, onReject }
       ) : (
         <Button kind="primary" className="max-lg:h-11 max-lg:px-4" onClick={onApprove} aria-keyshortcuts="a">
           {isQuestion ? "Answer question" : isEdited ? "Approve with changes" : "Approve call"}
+          <Keys keys="a" className="max-lg:hidden" />
         </Button>
       )}
       <Button kind="danger" className="max-lg:h-11 max-lg:px-4" onClick={onReject} aria-keyshortcuts="n">
         {isQuestion ? "Reject question" : "Reject call"}
+        <Keys keys="n" className="max-lg:hidden" />
       </Button>
     </fieldset>
   );

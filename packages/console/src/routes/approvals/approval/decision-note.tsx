@@ -18,8 +18,8 @@ const DeciderName = ({ by }: { readonly by: Decider }) => {
 
 const consequences: Record<Approval["status"], string> = {
   open: "",
-  approved: "The call is made, and the run goes on.",
-  answered: "The answer is the result of the call, and the run goes on.",
+  approved: "The call was let through, and the run went on.",
+  answered: "The answer became the result of the call, and the run went on.",
   rejected: "The call was not made, and the model was told so.",
   expired: "Nobody decided in time. That counts as rejected: the model was told so, and the run went on.",
   cancelled: "The run was cancelled, its agent deleted or its user erased, so there is nothing to decide.",

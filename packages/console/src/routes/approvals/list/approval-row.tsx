@@ -25,6 +25,7 @@ export const ApprovalRow = ({ row: { approval, isGone }, isSelected, now }: Appr
     <li className="border-line border-b">
       <Link
         id={idOfRow(approval.id)}
+        data-row
         to="/approvals/$approval"
         params={{ approval: approval.id }}
         search={(before: object) => before as never}
@@ -44,7 +45,7 @@ export const ApprovalRow = ({ row: { approval, isGone }, isSelected, now }: Appr
         )}
         <span className={classNames("min-w-0", outside)}>
           <span className={isOpen ? "font-medium" : undefined}>{visibleText(approval.agent_name)}</span>{" "}
-          <span className="text-muted">{approval.kind === "question" ? "asks with" : "wants"}</span>{" "}
+          <span className="text-muted">{approval.kind === "question" ? "asks through" : "wants"}</span>{" "}
           <code className="font-mono text-small">{visibleText(approval.tool)}</code>
         </span>
         <span className="text-right text-small @3xl:order-last">
