@@ -182,12 +182,13 @@ test("from the first deployment to the audit log: everything that is done in the
     "redeliver",
     "rotateKey",
     "revokeKey",
+    "rollBackCanary",
   ])
     await page
       .getByRole("button", { name: `Details of ${operation}`, exact: true })
       .first()
       .waitFor();
-  // The guard is no caller: its rollback is an event.
+  // The rollback by the guard is an event too.
   await visit(page, "/console/events?type=deployment.rolled_back");
   await page
     .getByRole("link", { name: /deployment.rolled_back/ })

@@ -11,6 +11,11 @@ interface Phrase {
 /** For operations whose id does not read as a regular verb and its object. `of` names the resource, or what it is one of. */
 const phrases: Readonly<Record<string, (of: (noun: string) => string, entry: AuditEntry) => Phrase>> = {
   rollbackDeployment: (of) => ({ verb: "roll back to", past: "rolled back to", object: of("deployment") }),
+  rollBackCanary: (of) => ({
+    verb: "roll back",
+    past: "rolled back",
+    object: `${of("deployment")} because it broke its guards`,
+  }),
   cancelInvocation: (of) => ({ verb: "cancel", past: "cancelled", object: of("run") }),
   // The resource is the request to clear it.
   clearMemory: (of, { agent_id }) => ({
@@ -73,6 +78,7 @@ function phraseOf(entry: AuditEntry): Phrase {
 
 function actorOf({ actor, key_id, user_id, person }: AuditEntry): string {
   if (actor === "operator") return "an operator";
+  if (actor === "system") return "Perch";
   if (person !== null) return person;
   const key = key_id ?? "a caller without a key";
   return user_id === null ? key : `${user_id} with ${key}`;

@@ -169,6 +169,10 @@ describe("perch audit", () => {
       "ada@acme.example got another role in console session cse_1",
     ],
     [
+      { actor: "system", key_id: null, operation: "rollBackCanary", resource: "dep_1", address: null, details: {} },
+      "Perch rolled back deployment dep_1 because it broke its guards",
+    ],
+    [
       { outcome: "refused", operation: "createAgent", resource: "key_1", details: { reason: "forbidden" } },
       "key_1 was not allowed to create an agent from 192.0.2.1: forbidden",
     ],

@@ -3,7 +3,7 @@ import { cursorList, cursorQuery, Instant, Timestamp } from "./envelopes.ts";
 import { AgentId, AuditId, ConsoleSessionId, KeyId } from "./ids.ts";
 import type { OperationTable } from "./operation.ts";
 
-export const auditActors = ["key", "oauth", "jwt", "person", "operator", "public"] as const;
+export const auditActors = ["key", "oauth", "jwt", "person", "operator", "system", "public"] as const;
 export type AuditActor = (typeof auditActors)[number];
 export const auditOutcomes = ["changed", "refused"] as const;
 export type AuditOutcome = (typeof auditOutcomes)[number];
@@ -15,7 +15,7 @@ export const AuditEntry = z
     actor: z
       .enum(auditActors)
       .describe(
-        "How the caller was authenticated. `key`: an API key. `oauth` or `jwt`: an API key and a user's token. `person`: a person who signed in to the console. `operator`: a command on the server. `public`: not at all.",
+        "How the caller was authenticated. `key`: an API key. `oauth` or `jwt`: an API key and a user's token. `person`: a person who signed in to the console. `operator`: a command on the server. `system`: Perch itself, such as a guard that rolled a canary back. `public`: not at all.",
       ),
     key_id: KeyId.nullable(),
     user_id: z.string().nullable().describe("The user that the token names, if the request had one."),
@@ -29,7 +29,7 @@ export const AuditEntry = z
     operation: z
       .string()
       .describe(
-        "The operation's id in this document, such as `updateAgent`, the operator's command, or `recheckPerson` where the issuer of people changed the role of a session.",
+        "The operation's id in this document, such as `updateAgent`, the operator's command, `recheckPerson` where the issuer of people changed the role of a session, or `rollBackCanary` where a canary broke its guards.",
       ),
     resource_type: z.string(),
     resource: z.string().nullable().describe("Id of the resource, or its name if it has no id."),

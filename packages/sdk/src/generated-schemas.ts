@@ -317,8 +317,8 @@ export interface AuditDetails {
 export interface AuditEntry {
   id: AuditId;
   created_at: Timestamp;
-  /** How the caller was authenticated. `key`: an API key. `oauth` or `jwt`: an API key and a user's token. `person`: a person who signed in to the console. `operator`: a command on the server. `public`: not at all. */
-  actor: "key" | "oauth" | "jwt" | "person" | "operator" | "public";
+  /** How the caller was authenticated. `key`: an API key. `oauth` or `jwt`: an API key and a user's token. `person`: a person who signed in to the console. `operator`: a command on the server. `system`: Perch itself, such as a guard that rolled a canary back. `public`: not at all. */
+  actor: "key" | "oauth" | "jwt" | "person" | "operator" | "system" | "public";
   key_id: KeyId | null;
   /** The user that the token names, if the request had one. */
   user_id: string | null;
@@ -326,7 +326,7 @@ export interface AuditEntry {
   person: string | null;
   /** The session in the console, if the request came from one. */
   session_id: ConsoleSessionId | null;
-  /** The operation's id in this document, such as `updateAgent`, the operator's command, or `recheckPerson` where the issuer of people changed the role of a session. */
+  /** The operation's id in this document, such as `updateAgent`, the operator's command, `recheckPerson` where the issuer of people changed the role of a session, or `rollBackCanary` where a canary broke its guards. */
   operation: string;
   resource_type: string;
   /** Id of the resource, or its name if it has no id. */

@@ -189,6 +189,10 @@ describe("a canary", () => {
     const events = await eventsOf(perch(), canary.id);
     expect(events.map(({ type }) => type)).toEqual(["deployment.activated", "deployment.rolled_back"]);
     expect(events[1]?.data).toEqual(ended);
+    const audited = await organisation.call("GET /v1/audit-log", { query: { operation: "rollBackCanary" } as never });
+    expect(ok(audited).data).toMatchObject([
+      { actor: "system", key_id: null, resource_type: "deployment", resource: canary.id, outcome: "changed" },
+    ]);
     const all = ok(
       await organisation.call("GET /v1/agents/{agent_id}/deployments", {
         params: { agent_id: "bot" },

@@ -1528,8 +1528,8 @@ class DeleteAgentSecretResult(Model):
 class AuditEntry(Model):
     id: str
     created_at: datetime
-    actor: Literal["key", "oauth", "jwt", "person", "operator", "public"]
-    """How the caller was authenticated. ``key``: an API key. ``oauth`` or ``jwt``: an API key and a user's token. ``person``: a person who signed in to the console. ``operator``: a command on the server. ``public``: not at all."""
+    actor: Literal["key", "oauth", "jwt", "person", "operator", "system", "public"]
+    """How the caller was authenticated. ``key``: an API key. ``oauth`` or ``jwt``: an API key and a user's token. ``person``: a person who signed in to the console. ``operator``: a command on the server. ``system``: Perch itself, such as a guard that rolled a canary back. ``public``: not at all."""
     key_id: str | None
     user_id: str | None
     """The user that the token names, if the request had one."""
@@ -1538,7 +1538,7 @@ class AuditEntry(Model):
     session_id: str | None
     """The session in the console, if the request came from one."""
     operation: str
-    """The operation's id in this document, such as ``updateAgent``, the operator's command, or ``recheckPerson`` where the issuer of people changed the role of a session."""
+    """The operation's id in this document, such as ``updateAgent``, the operator's command, ``recheckPerson`` where the issuer of people changed the role of a session, or ``rollBackCanary`` where a canary broke its guards."""
     resource_type: str
     resource: str | None
     """Id of the resource, or its name if it has no id."""

@@ -66,7 +66,7 @@ export const createRecordChange = (request: AuditedRequest): RecordChange | unde
         )
     : undefined;
 
-/** For operators' commands and unauthenticated operations. */
+/** For operators' commands, unauthenticated operations, and what Perch changes by itself. */
 export const insertEntryWithoutCaller = (
   trx: OrganisationTransaction,
   organisationId: string,

@@ -4,6 +4,7 @@ import type { Database, OrganisationTransaction } from "../../db/database.ts";
 import type { CanaryWatch, DeploymentKey } from "../../engine/messages.ts";
 import { toPublicId } from "../../platform/ids.ts";
 import { findAgent, findAgentForUpdate } from "../agents/agent-queries.ts";
+import { insertEntryWithoutCaller } from "../audit/audit-entry.ts";
 import * as environment from "./change-environment.ts";
 import * as queries from "./deployment-queries.ts";
 import { checkIntervalMs, findBrokenGuard, hasEnoughRuns } from "./deployment-rules.ts";
@@ -128,8 +129,15 @@ export function createDeploymentSteps({
     if (!checked) return { againAfterMs: null };
     if (checked.guardReport.verdict !== "rolled_back") return { againAfterMs: checked.againAfterMs };
     await withLockedDeployment(deployment, async (trx, row) => {
-      if (row.status === "active" && row.traffic_percent < 100)
-        await environment.abort(trx, deployment, row, checked.guardReport);
+      if (row.status !== "active" || row.traffic_percent === 100) return;
+      await environment.abort(trx, deployment, row, checked.guardReport);
+      await insertEntryWithoutCaller(trx, deployment.organisationId, {
+        actor: "system",
+        operation: "rollBackCanary",
+        resourceType: "deployment",
+        resource: toPublicId("deployment", row.id),
+        agent: { id: deployment.agentId },
+      });
     });
     return { againAfterMs: null };
   };

@@ -30,6 +30,10 @@ test.each([
   [{}, "updated the agent agent_1"],
   [{ operation: "createDeployment", resource: "dep_1" }, "created the deployment dep_1 of agent_1"],
   [{ operation: "rollbackDeployment", resource: "dep_1" }, "rolled back to the deployment dep_1 of agent_1"],
+  [
+    { actor: "system", operation: "rollBackCanary", resource: "dep_1" },
+    "rolled back the deployment dep_1 of agent_1 because it broke its guards",
+  ],
   [{ operation: "clearMemory", resource: "clear_1" }, "cleared the memory of agent_1"],
   [
     { operation: "rotateWebhookSecret", resource: "wh_1", agent_id: null },

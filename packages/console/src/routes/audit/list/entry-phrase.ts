@@ -17,6 +17,7 @@ export interface Phrase {
 /** For operations whose id does not read as a regular verb and its object. */
 const phrases: Readonly<Record<string, Phrase>> = {
   rollbackDeployment: { verb: "roll back to", past: "rolled back to", noun: "deployment" },
+  rollBackCanary: { verb: "roll back", past: "rolled back", noun: "deployment", tail: "because it broke its guards" },
   updateDeployment: { verb: "change", past: "changed", lead: "the traffic of", noun: "deployment" },
   cancelInvocation: { verb: "cancel", past: "cancelled", noun: "run" },
   // The resource is the request to clear it.

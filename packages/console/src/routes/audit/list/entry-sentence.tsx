@@ -10,10 +10,11 @@ export interface Names {
   readonly ofAgent: (id: string) => string;
 }
 
-/** Who it was: a person, a user with a key, a key by its name, or a command on the server. */
+/** Who it was: a person, a user with a key, a key by its name, a command on the server, or Perch itself. */
 export function Actor({ entry, names }: { readonly entry: AuditEntry; readonly names: Names }) {
   const { actor, person, user_id, key_id } = entry;
   if (actor === "operator") return <>An operator</>;
+  if (actor === "system") return <>Perch</>;
   if (person !== null) return <OutsideText text={person} />;
   if (key_id === null) return <>Somebody without a key</>;
   const key = (
