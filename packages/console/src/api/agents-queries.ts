@@ -1,4 +1,4 @@
-import type { QueryOf } from "@perch/sdk";
+import type { AgentSummary, QueryOf } from "@perch/sdk";
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { perch } from "./perch.ts";
 
@@ -34,10 +34,21 @@ export const modelsQuery = queryOptions({
   staleTime: 60_000,
 });
 
+const firstAgents = {
+  queryKey: ["agents", "first"],
+  queryFn: async ({ signal }: { readonly signal: AbortSignal }) =>
+    (await perch.agents.list({ limit: pageSize, sort: "name" }, { signal }).page()).data,
+  staleTime: 60_000,
+};
+
 /** Names to choose from. Of more than a page of agents the name is typed. */
 export const agentNamesQuery = queryOptions({
-  queryKey: ["agents", "names"],
-  queryFn: async ({ signal }) =>
-    (await perch.agents.list({ limit: 100, sort: "name" }, { signal }).page()).data.map(({ name }) => name),
-  staleTime: 60_000,
+  ...firstAgents,
+  select: (agents: readonly AgentSummary[]) => agents.map(({ name }) => name),
+});
+
+/** Names of the agents by their ids. Those beyond a page have none here. */
+export const agentNamesByIdQuery = queryOptions({
+  ...firstAgents,
+  select: (agents: readonly AgentSummary[]) => new Map(agents.map(({ id, name }) => [id as string, name])),
 });

@@ -1,5 +1,4 @@
 import type { AuditEntry, QueryOf } from "@perch/sdk";
-import { queryOptions } from "@tanstack/react-query";
 import { resolveRange } from "../parts/time-range.ts";
 import { cursorPages } from "./paged.ts";
 import { perch } from "./perch.ts";
@@ -26,13 +25,3 @@ export const auditLogQuery = ({ key, range, ...filter }: AuditFilter) =>
     };
     return perch.auditLog.list(query, { signal }).page();
   });
-
-/** Names of agents by their ids. Of more than a page of agents the others keep their ids. */
-export const agentNamesByIdQuery = queryOptions({
-  queryKey: ["agents", "names-by-id"],
-  queryFn: async ({ signal }): Promise<ReadonlyMap<string, string>> => {
-    const { data } = await perch.agents.list({ limit: 100, sort: "name" }, { signal }).page();
-    return new Map(data.map(({ id, name }) => [id as string, name]));
-  },
-  staleTime: 60_000,
-});

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { agentNamesByIdQuery } from "../api/agent-names-query.ts";
+import { agentNamesByIdQuery } from "../api/agents-queries.ts";
 
 /** The name of an agent where it is known, else its id. Both lead to its pages. */
 export function useAgentName(): (agentId: string) => string {

@@ -1,7 +1,8 @@
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useInfiniteQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { type AuditFilter, agentNamesByIdQuery, auditLogQuery } from "../../api/audit-queries.ts";
+import { type AuditFilter, auditLogQuery } from "../../api/audit-queries.ts";
 import { PagedList } from "../../lists/paged-list.tsx";
+import { useAgentName } from "../../lists/use-agent-name.ts";
 import { useKeyName } from "../../lists/use-key-name.ts";
 import { Button } from "../../parts/button.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
@@ -41,8 +42,7 @@ function Entries() {
   const navigate = useNavigate();
   const filter: AuditFilter = { operation, resource, key, outcome: outcome as AuditFilter["outcome"], range };
   const query = useInfiniteQuery({ ...auditLogQuery(filter), refetchInterval: pollMs });
-  const { data: agentNames } = useQuery(agentNamesByIdQuery);
-  const names = { ofKey: useKeyName(), ofAgent: (id: string) => agentNames?.get(id) ?? id };
+  const names = { ofKey: useKeyName(), ofAgent: useAgentName() };
   const change = (next: AuditSearch & { readonly entry?: string | undefined }) =>
     void navigate({ to: ".", search: ((before: object) => ({ ...before, ...next })) as never, resetScroll: false });
   return (
