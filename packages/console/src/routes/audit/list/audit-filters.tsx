@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { keyNamesQuery } from "../../../api/keys-queries.ts";
 import { FilterBar, SelectFilter, TextFilter } from "../../../parts/filters.tsx";
 import { knownOperations } from "./entry-phrase.ts";
+import { keyLabels } from "./key-labels.ts";
 
 /** The filters of the audit log, as they are in the address. */
 export interface AuditSearch {
@@ -29,9 +30,8 @@ interface AuditFiltersProps {
 /** A key is chosen by its name; the address has its id, which stays. */
 export function AuditFilters({ search, onChange }: AuditFiltersProps) {
   const { data: names } = useQuery(keyNamesQuery);
-  const keys = [...(names ?? [])];
-  const nameOf = (id: string | undefined) => keys.find(([known]) => known === id)?.[1] ?? id;
-  const idOf = (name: string | undefined) => keys.find(([, known]) => known === name)?.[0] ?? name;
+  const ids = keyLabels(names ?? new Map());
+  const labelOf = (id: string | undefined) => [...ids].find(([, known]) => known === id)?.[0] ?? id;
   return (
     <FilterBar count={countFilters(search)} onClear={() => onChange(noFilters)}>
       <TextFilter
@@ -44,9 +44,9 @@ export function AuditFilters({ search, onChange }: AuditFiltersProps) {
       <TextFilter label="Resource" value={search.resource} onChange={(resource) => onChange({ resource })} />
       <TextFilter
         label="Key"
-        value={nameOf(search.key)}
-        onChange={(name) => onChange({ key: idOf(name) })}
-        suggestions={[...new Set(keys.map(([, name]) => name))]}
+        value={labelOf(search.key)}
+        onChange={(text) => onChange({ key: ids.get(text ?? "") ?? text })}
+        suggestions={[...ids.keys()]}
       />
       <SelectFilter
         label="Outcome"
