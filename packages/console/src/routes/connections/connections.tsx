@@ -1,12 +1,13 @@
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { Link, Outlet, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { Outlet, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
-import { agentNamesQuery } from "../../api/agents-queries.ts";
 import { connectionListQuery } from "../../api/connections-queries.ts";
+import { isNotFound } from "../../api/is-not-found.ts";
+import { ChooseAgent } from "../../lists/choose-agent.tsx";
+import { NoSuchAgent } from "../../lists/no-such-agent.tsx";
 import { PagedList } from "../../lists/paged-list.tsx";
 import { useAgentName } from "../../lists/use-agent-name.ts";
 import { Button } from "../../parts/button.tsx";
-import { EmptyState } from "../../parts/empty-state.tsx";
 import { OutsideText } from "../../parts/outside-text.tsx";
 import { Page } from "../../parts/page.tsx";
 import { SplitView } from "../../parts/split-view.tsx";
@@ -16,33 +17,6 @@ import { ConnectionFilters, type ConnectionsSearch, noFilters, toStatus } from "
 import { ConnectionTable } from "./connections/connection-table.tsx";
 import { NoConnections } from "./connections/no-connections.tsx";
 import { CreateLinkDialog } from "./create-link-dialog.tsx";
-
-/** Connections belong to an agent, so one is chosen first. */
-function ChooseAgent() {
-  const { data: names = [] } = useQuery(agentNamesQuery);
-  return (
-    <EmptyState title="Choose an agent">
-      <p>
-        Accounts that users connected belong to one agent: a mailbox, a calendar, a repository that it uses in their
-        name. Choose an agent above to see its connections
-        {names.length > 0 && ", or here"}.
-      </p>
-      <ul className="flex flex-wrap gap-x-4 gap-y-1">
-        {names.slice(0, 12).map((name) => (
-          <li key={name}>
-            <Link
-              to="/connections"
-              search={((before: object) => ({ ...before, agent: name })) as never}
-              className="text-accent hover:underline"
-            >
-              <OutsideText text={name} />
-            </Link>
-          </li>
-        ))}
-      </ul>
-    </EmptyState>
-  );
-}
 
 interface ListProps {
   readonly agent: string;
@@ -55,6 +29,7 @@ function ConnectionList({ agent, search, onClear }: ListProps) {
   const query = useInfiniteQuery(
     connectionListQuery(agent, { user_id: user, tool, status: toStatus(status), environment: env }),
   );
+  if (isNotFound(query.error)) return <NoSuchAgent agent={agent} />;
   const isFiltered = [user, tool, status, env].some((value) => value !== undefined);
   return (
     <>
@@ -113,7 +88,10 @@ export function Connections() {
       below={<ConnectionFilters search={search} agent={agent} isFixed={onlyAgent !== null} onChange={change} />}
     >
       {agent === undefined ? (
-        <ChooseAgent />
+        <ChooseAgent title="Whose connections?">
+          Accounts that users connected belong to one agent: a mailbox, a calendar, a repository that it uses in their
+          name.
+        </ChooseAgent>
       ) : (
         <ConnectionList
           key={agent}

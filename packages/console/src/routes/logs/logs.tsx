@@ -1,12 +1,6 @@
-import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useSearch } from "@tanstack/react-router";
-import { useEffect } from "react";
-import { agentNamesQuery } from "../../api/agents-queries.ts";
-import { ErrorNote } from "../../parts/error-note.tsx";
+import { ChooseAgent } from "../../lists/choose-agent.tsx";
 import { Page } from "../../parts/page.tsx";
-import { Working } from "../../parts/working.tsx";
-import { useMe } from "../../session/session.ts";
-import { AgentChoice } from "./agent-choice.tsx";
 import { AgentLog } from "./agent-log.tsx";
 import { LogFilters } from "./list/log-filters.tsx";
 import type { LogsSearch } from "./logs-search.ts";
@@ -21,24 +15,9 @@ export function Logs() {
     return <AgentLog key={search.agent} agent={search.agent} search={search} onChange={change} />;
   return (
     <Page title="Logs" below={<LogFilters search={search} onChange={change} />}>
-      <FindAgent onChoose={(agent) => change({ agent }, true)} />
+      <ChooseAgent title="Whose log?">
+        Each agent has a log of its own: what its runs did, and what its tools add to it.
+      </ChooseAgent>
     </Page>
   );
-}
-
-function FindAgent({ onChoose }: { readonly onChoose: (agent: string) => void }) {
-  const { data: names, error, refetch } = useQuery(agentNamesQuery);
-  const own = useMe().key.agent_id ?? undefined;
-  const only = own ?? (names?.length === 1 ? names[0] : undefined);
-  useEffect(() => {
-    if (only !== undefined) onChoose(only);
-  }, [only]);
-  if (error)
-    return (
-      <div className="p-4">
-        <ErrorNote error={error} onRetry={() => void refetch()} />
-      </div>
-    );
-  if (names === undefined || only !== undefined) return <Working what="agents" />;
-  return <AgentChoice names={names} />;
 }

@@ -1,14 +1,14 @@
-import { PerchError } from "@perch/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { Outlet, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { isNotFound } from "../../api/is-not-found.ts";
 import { memoryStatusQuery } from "../../api/memory-queries.ts";
+import { ChooseAgent } from "../../lists/choose-agent.tsx";
+import { NoSuchAgent } from "../../lists/no-such-agent.tsx";
 import { useAgentName } from "../../lists/use-agent-name.ts";
-import { EmptyState } from "../../parts/empty-state.tsx";
 import { OutsideText } from "../../parts/outside-text.tsx";
 import { Page } from "../../parts/page.tsx";
 import { SplitView } from "../../parts/split-view.tsx";
 import { useMe } from "../../session/session.ts";
-import { ChooseAgent } from "./list/choose-agent.tsx";
 import { MemoryFilters } from "./list/memory-filters.tsx";
 import { MemoryTable } from "./list/memory-table.tsx";
 import { SearchResults } from "./list/search-results.tsx";
@@ -24,21 +24,12 @@ interface MemoriesProps {
 
 function useIsMissing(agent: string | undefined): boolean {
   const { error } = useQuery({ ...memoryStatusQuery(agent ?? ""), enabled: agent !== undefined });
-  return error instanceof PerchError && error.status === 404;
+  return isNotFound(error);
 }
-
-const NoAgent = ({ agent }: { readonly agent: string }) => (
-  <EmptyState title="There is no such agent">
-    <p>
-      No agent <OutsideText text={agent} className="font-mono text-table" /> can be reached. It may have been deleted,
-      or belong to another organisation. Choose another one above.
-    </p>
-  </EmptyState>
-);
 
 /** All that the agent remembers, or what a search finds in it. */
 function Memories({ agent, search: { user, session, q, mode }, openId }: MemoriesProps) {
-  if (useIsMissing(agent)) return <NoAgent agent={agent} />;
+  if (useIsMissing(agent)) return <NoSuchAgent agent={agent} />;
   if (q === undefined) return <MemoryTable agent={agent} filter={{ user, session }} openId={openId} />;
   return <SearchResults agent={agent} search={{ text: q, mode: modeOf(mode), user, session }} openId={openId} />;
 }
@@ -78,7 +69,11 @@ export function MemoryBrowser() {
         </>
       }
     >
-      {agent === undefined ? <ChooseAgent /> : <Memories agent={agent} search={search} openId={params.memory} />}
+      {agent === undefined ? (
+        <ChooseAgent title="Whose memory?">Each agent remembers its users for itself.</ChooseAgent>
+      ) : (
+        <Memories agent={agent} search={search} openId={params.memory} />
+      )}
     </Page>
   );
   return <SplitView list={list} detail={params.memory === undefined ? undefined : <Outlet />} />;

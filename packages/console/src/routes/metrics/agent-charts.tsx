@@ -4,6 +4,8 @@ import { lazy, Suspense, useMemo } from "react";
 import { detailedHistoryQuery } from "../../api/agent-history-queries.ts";
 import { marksOf } from "../../api/deployment-marks.ts";
 import { deploymentsInRangeQuery } from "../../api/deployments-queries.ts";
+import { isNotFound } from "../../api/is-not-found.ts";
+import { NoSuchAgent } from "../../lists/no-such-agent.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { granularityWords } from "../../parts/granularity.ts";
 import { OutsideText } from "../../parts/outside-text.tsx";
@@ -56,6 +58,7 @@ export function AgentCharts({ agent }: { readonly agent: string }) {
   const charts = useMemo(() => chartsOf(histories ?? []), [histories]);
   const columns = useMemo(() => columnsOf(charts), [charts]);
   const [first] = histories ?? [];
+  if (isNotFound(error)) return <NoSuchAgent agent={agent} />;
   return (
     <section aria-labelledby="charts-title" className="flex flex-col gap-3 p-4">
       <h2 id="charts-title" className="text-body">

@@ -1,11 +1,12 @@
-import { PerchError } from "@perch/sdk";
 import { type KeyboardEvent, type MouseEvent, useEffect, useRef, useState } from "react";
+import { isNotFound } from "../../../api/is-not-found.ts";
 import type { LogLine } from "../../../api/logs-queries.ts";
+import { NoSuchAgent } from "../../../lists/no-such-agent.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
 import type { Log } from "../tail/use-log.ts";
 import { LogGrid } from "./log-grid.tsx";
 import { rowHeight } from "./log-row.tsx";
-import { NoLines, NoSuchAgent } from "./no-lines.tsx";
+import { NoLines } from "./no-lines.tsx";
 import { OlderLines } from "./older-lines.tsx";
 import { TailLine } from "./tail-line.tsx";
 import { usePauseKey } from "./use-pause-key.ts";
@@ -66,7 +67,7 @@ export function LogList({ agent, log, openId, onOpen, isFiltered, onClear }: Log
     setActiveId(all[index]?.id);
     openAt(index);
   };
-  if (error instanceof PerchError && error.status === 404) return <NoSuchAgent agent={agent} />;
+  if (isNotFound(error)) return <NoSuchAgent agent={agent} />;
   const isEmpty = all.length === 0 && store.lines.olderCursor() === null && !isLoading;
   return (
     <div className="flex h-full min-h-0 flex-col">

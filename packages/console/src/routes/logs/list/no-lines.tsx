@@ -42,12 +42,3 @@ export function NoLines({ agent, isTail, isFiltered, onClear }: NoLinesProps) {
     </EmptyState>
   );
 }
-
-export const NoSuchAgent = ({ agent }: { readonly agent: string }) => (
-  <EmptyState title="There is no such agent">
-    <p>
-      No agent <OutsideText text={agent} className="font-mono text-table" /> can be reached. Choose another one in the
-      filters.
-    </p>
-  </EmptyState>
-);

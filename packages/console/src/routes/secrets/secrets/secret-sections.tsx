@@ -1,6 +1,8 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { type ReactNode, useId } from "react";
+import { isNotFound } from "../../../api/is-not-found.ts";
 import { secretListQuery } from "../../../api/secrets-queries.ts";
+import { NoSuchAgent } from "../../../lists/no-such-agent.tsx";
 import { PagedList } from "../../../lists/paged-list.tsx";
 import { CopyButton } from "../../../parts/copy-button.tsx";
 import { EmptyState } from "../../../parts/empty-state.tsx";
@@ -57,6 +59,7 @@ const None = ({ children }: { readonly children: ReactNode }) => (
 
 function OwnSecrets({ agent }: { readonly agent: string }) {
   const query = useInfiniteQuery(secretListQuery(agent));
+  if (isNotFound(query.error)) return <NoSuchAgent agent={agent} />;
   return (
     <PagedList query={query} what="secrets" empty={<None>This agent has no secrets of its own.</None>}>
       {(secrets) => <SecretTable owner={agent} secrets={secrets} caption="Secrets of the agent" />}

@@ -1,0 +1,69 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { type ReactNode, useEffect } from "react";
+import { agentNamesQuery } from "../api/agents-queries.ts";
+import { EmptyState } from "../parts/empty-state.tsx";
+import { ErrorNote } from "../parts/error-note.tsx";
+import { textLinkClass } from "../parts/facts.tsx";
+import { OutsideText } from "../parts/outside-text.tsx";
+import { Working } from "../parts/working.tsx";
+import { useMe } from "../session/session.ts";
+
+/** Names are fetched up to this number; of more agents one is typed. */
+const maxNames = 100;
+
+const withAgent = (agent: string) => ((before: object) => ({ ...before, agent })) as never;
+
+interface ChooseAgentProps {
+  /** "Whose memory?" */
+  readonly title: string;
+  /** What an agent has that is shown here, in a sentence. */
+  readonly children: ReactNode;
+}
+
+/** For a page about one agent whose address names none: the only agent there is, or a choice. */
+export function ChooseAgent({ title, children }: ChooseAgentProps) {
+  const navigate = useNavigate();
+  const { data: names, error, refetch } = useQuery(agentNamesQuery);
+  const own = useMe().key.agent_id ?? undefined;
+  const only = own ?? (names?.length === 1 ? names[0] : undefined);
+  useEffect(() => {
+    if (only !== undefined) void navigate({ to: ".", search: withAgent(only), replace: true });
+  }, [only, navigate]);
+  if (error)
+    return (
+      <div className="p-4">
+        <ErrorNote error={error} onRetry={() => void refetch()} />
+      </div>
+    );
+  if (!names || only !== undefined) return <Working what="agents" />;
+  if (names.length === 0)
+    return (
+      <EmptyState title="No agents yet">
+        <p>
+          {children}{" "}
+          <Link to="/agents" className={textLinkClass}>
+            Create an agent
+          </Link>{" "}
+          first.
+        </p>
+      </EmptyState>
+    );
+  return (
+    <EmptyState title={title}>
+      <p>{children} Choose one:</p>
+      <ul className="grid grid-cols-[repeat(auto-fill,minmax(160px,1fr))] gap-x-4 gap-y-1">
+        {names.map((name) => (
+          <li key={name} className="min-w-0">
+            <Link to="." search={withAgent(name)} className={textLinkClass}>
+              <OutsideText text={name} />
+            </Link>
+          </li>
+        ))}
+      </ul>
+      {names.length >= maxNames && (
+        <p className="text-muted">There are more agents. Write the name of one into the filter.</p>
+      )}
+    </EmptyState>
+  );
+}
