@@ -52,9 +52,7 @@ export function DetailPane({ title, what, actions, onClose, children }: DetailPa
       className="@container flex h-full min-h-0 flex-col gap-3 overflow-auto px-4 py-3 outline-none"
     >
       <header className="flex flex-wrap items-center gap-x-3 gap-y-2">
-        <Heading className="flex min-w-0 flex-1 items-center gap-2 text-body [overflow-wrap:anywhere]">
-          {title}
-        </Heading>
+        <Heading className="flex min-w-0 flex-1 items-center gap-2 text-body [overflow-wrap:anywhere]">{title}</Heading>
         {actions && <div className="flex flex-wrap items-center gap-2 max-md:order-last max-md:w-full">{actions}</div>}
         <button
           type="button"
