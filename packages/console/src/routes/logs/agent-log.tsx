@@ -3,6 +3,7 @@ import { useMemo, useRef } from "react";
 import type { LogLine, LogQuery } from "../../api/logs-queries.ts";
 import { useFrameSearch } from "../../frame/use-frame-search.ts";
 import { Button } from "../../parts/button.tsx";
+import { OutsideText } from "../../parts/outside-text.tsx";
 import { Page } from "../../parts/page.tsx";
 import { SplitView } from "../../parts/split-view.tsx";
 import { resolveRange } from "../../parts/time-range.ts";
@@ -51,7 +52,11 @@ export function AgentLog({ agent, search, onChange }: AgentLogProps) {
   const close = () => onChange({ line: undefined });
   const list = (
     <Page
-      title="Logs"
+      title={
+        <>
+          Log of <OutsideText text={agent} />
+        </>
+      }
       tabTitle={`Log of ${visibleText(agent)}`}
       actions={
         <>
