@@ -1,4 +1,5 @@
 import type { Page } from "playwright-core";
+import { visit } from "../../../scripts/console/browser.ts";
 import type { Story } from "../../../scripts/console/story.ts";
 import { dialog, type Overlay, press } from "./overlay.ts";
 
@@ -8,6 +9,14 @@ const answer = async (page: Page) => {
   await press("Answer question")(page);
 };
 
+/** The page asks before it loses an answer, also when the next page is loaded. */
+const discardAnswer = (path: string) => async (page: Page) => {
+  await press("Close the approval")(page);
+  await press("Discard changes and leave")(page);
+  await page.waitForURL(/\/approvals(\?|$)/);
+  await visit(page, path);
+};
+
 /** Dialogs of who may decide. */
 export function decideOverlays({ pages }: Story): readonly Overlay[] {
   const on = (name: string, title: string, open: Overlay["open"]): Overlay => {
@@ -15,10 +24,11 @@ export function decideOverlays({ pages }: Story): readonly Overlay[] {
     if (typeof page !== "object") throw new Error(`The story has no page ${name} of an approver`);
     return { ...dialog(page.path, title, open), apiKey: page.apiKey };
   };
+  const answering = on("approval-question", "Answer the question of ask_shop", answer);
   return [
     on("approval-call", "Approve the call of refund_order", press("Approve call")),
     on("approval-call", "Reject the call of refund_order", press("Reject call")),
-    on("approval-question", "Answer the question of ask_shop", answer),
+    { ...answering, tidy: discardAnswer(answering.path) },
     on("approval-question", "Reject the question of ask_shop", press("Reject question")),
     on("approval-two-approvers", "Approve the call of send_mail", press("Approve call")),
     {
