@@ -18,7 +18,7 @@ export function lazyPage<Name extends string, Props extends object = object>(
       (module) => {
         const value: Page = module[name];
         // React reads these two: a page that has loaded is there at once, without waiting for the promise once more.
-        if (loading) Object.assign(loading, { status: "fulfilled", value });
+        if (loading) void Object.assign(loading, { status: "fulfilled", value });
         return value;
       },
       (error: unknown) => {
