@@ -17,7 +17,7 @@ const actors: Record<AuditEntry["actor"], string> = {
   jwt: "an API key and a user's signed token",
   person: "a person who signed in to the console",
   operator: "a command on the server",
-  system: "Perch itself, which no caller asked",
+  system: "Perch itself",
   public: "nothing",
 };
 
