@@ -1,9 +1,7 @@
 import type { ApiKey, CreateKey, Me } from "@perch/sdk";
+import { type Permission, permissions, permissionWords } from "../../session/permission-words.ts";
 
-export type Permission = ApiKey["permissions"][number];
 export type Role = NonNullable<ApiKey["role"]>;
-
-export const permissions: readonly Permission[] = ["read", "write", "delete", "manage", "approve", "operate"];
 
 /** `approve` and `operate` are in no role. */
 export const roles: Readonly<Record<Role, readonly Permission[]>> = {
@@ -12,13 +10,15 @@ export const roles: Readonly<Record<Role, readonly Permission[]>> = {
   admin: ["read", "write", "delete", "manage"],
 };
 
-export const permissionSentences: Readonly<Record<Permission, string>> = {
-  read: "See agents, runs, logs and everything else that is not secret.",
-  write: "Change and deploy agents, and send them messages.",
-  delete: "Delete agents, memories and webhooks.",
-  manage: "Keys, secrets, model providers, the audit log and the settings of the organisation.",
-  approve: "Decide on calls that wait for a person. No role has it.",
-  operate: "See the installation: its parts, releases and workers. Only the operator gives it first.",
+const notes: Readonly<Partial<Record<Permission, string>>> = {
+  approve: " No role has it.",
+  operate: " Only the operator gives it first.",
+};
+
+/** What a permission lets a key do, as a sentence of its own. */
+export const permissionSentence = (permission: Permission): string => {
+  const words = permissionWords[permission];
+  return `${words.slice(0, 1).toUpperCase()}${words.slice(1)}.${notes[permission] ?? ""}`;
 };
 
 /** What the caller may give: what it has, and `approve`, which whoever manages keys gives without having it. */

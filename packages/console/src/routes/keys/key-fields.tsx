@@ -1,8 +1,9 @@
 import { useId } from "react";
 import { Field, Select, TextInput } from "../../parts/field.tsx";
+import { type Permission, permissions } from "../../session/permission-words.ts";
 import { useMe } from "../../session/session.ts";
 import { type ExpiryChoice, lifetimes, lifetimesUntil } from "./expiry-choice.ts";
-import { type Access, mayGive, type Permission, permissionSentences, permissions, type Role, roles } from "./grant.ts";
+import { type Access, mayGive, permissionSentence, type Role, roles } from "./grant.ts";
 
 const roleSentences: Readonly<Record<Access["role"], string>> = {
   viewer: "Sees everything that is not secret, and changes nothing.",
@@ -54,7 +55,7 @@ function PermissionsField({ chosen, onChange }: PermissionsFieldProps) {
               {permission}
             </label>
             <span id={`${id}-${permission}-hint`} className="text-muted text-small">
-              {permissionSentences[permission]}
+              {permissionSentence(permission)}
             </span>
           </div>
         ))}
