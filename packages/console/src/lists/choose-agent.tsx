@@ -4,8 +4,8 @@ import { type ReactNode, useEffect } from "react";
 import { agentNamesQuery } from "../api/agents-queries.ts";
 import { EmptyState } from "../parts/empty-state.tsx";
 import { ErrorNote } from "../parts/error-note.tsx";
-import { textLinkClass } from "../parts/facts.tsx";
 import { OutsideText } from "../parts/outside-text.tsx";
+import { textLinkClass } from "../parts/text-link.ts";
 import { Working } from "../parts/working.tsx";
 import { useMe } from "../session/session.ts";
 

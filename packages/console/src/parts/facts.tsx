@@ -1,8 +1,5 @@
 import type { ReactNode } from "react";
 
-/** Of a link within a line of text or facts. */
-export const textLinkClass = "text-accent underline decoration-line-strong underline-offset-2 hover:decoration-current";
-
 interface FactProps {
   readonly name: string;
   readonly children: ReactNode;

@@ -1,7 +1,8 @@
 import type { Event } from "@perch/sdk";
 import { Link } from "@tanstack/react-router";
-import { Fact, textLinkClass } from "../../parts/facts.tsx";
+import { Fact } from "../../parts/facts.tsx";
 import { OutsideText } from "../../parts/outside-text.tsx";
+import { textLinkClass } from "../../parts/text-link.ts";
 
 const textOf = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);
 

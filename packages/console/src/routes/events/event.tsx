@@ -8,9 +8,10 @@ import { ContentView } from "../../parts/content-view.tsx";
 import { DetailPane } from "../../parts/detail-pane.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
-import { Fact, Facts, textLinkClass } from "../../parts/facts.tsx";
+import { Fact, Facts } from "../../parts/facts.tsx";
 import { IdText } from "../../parts/id-text.tsx";
 import { OutsideText } from "../../parts/outside-text.tsx";
+import { textLinkClass } from "../../parts/text-link.ts";
 import { Working } from "../../parts/working.tsx";
 import { EventSubject } from "./event-subject.tsx";
 

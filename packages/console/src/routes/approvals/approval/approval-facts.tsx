@@ -4,8 +4,7 @@ import type { ReactNode } from "react";
 import { Ago } from "../../../parts/ago.tsx";
 import { IdText } from "../../../parts/id-text.tsx";
 import { OutsideText } from "../../../parts/outside-text.tsx";
-
-const linkClass = "text-accent underline decoration-line-strong underline-offset-2 hover:decoration-current";
+import { textLinkClass } from "../../../parts/text-link.ts";
 
 const Fact = ({ name, children }: { readonly name: string; readonly children: ReactNode }) => (
   <div className="flex min-w-0 items-baseline gap-1.5">
@@ -21,13 +20,13 @@ export const ApprovalFacts = ({ approval }: { readonly approval: Approval }) => 
       <Link
         to="/runs/$agent/$run"
         params={{ agent: approval.agent_name, run: approval.request_id }}
-        className={`${linkClass} font-mono text-small [overflow-wrap:anywhere]`}
+        className={`${textLinkClass} font-mono text-small [overflow-wrap:anywhere]`}
       >
         {approval.request_id}
       </Link>
     </Fact>
     <Fact name="Agent">
-      <Link to="/agents/$agent" params={{ agent: approval.agent_name }} className={linkClass}>
+      <Link to="/agents/$agent" params={{ agent: approval.agent_name }} className={textLinkClass}>
         <OutsideText text={approval.agent_name} />
       </Link>
     </Fact>

@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { CopyButton } from "../../../parts/copy-button.tsx";
 import { EmptyState } from "../../../parts/empty-state.tsx";
-import { textLinkClass } from "../../../parts/facts.tsx";
+import { textLinkClass } from "../../../parts/text-link.ts";
 
 interface NoMemoriesProps {
   readonly agent: string;

@@ -4,8 +4,7 @@ import type { ReactNode } from "react";
 import { Ago } from "../../../parts/ago.tsx";
 import { formatCount, formatDuration } from "../../../parts/duration.ts";
 import { OutsideText } from "../../../parts/outside-text.tsx";
-
-const linkClass = "text-accent underline decoration-line-strong underline-offset-2 hover:decoration-current";
+import { textLinkClass } from "../../../parts/text-link.ts";
 
 const Fact = ({ name, children }: { readonly name: string; readonly children: ReactNode }) => (
   <div className="flex min-w-0 items-baseline gap-1.5">
@@ -31,7 +30,7 @@ export const RunFacts = ({ agent, run, tokens, durationMs }: RunFactsProps) => (
       <span className="font-mono text-small">{formatCount(tokens)}</span>
     </Fact>
     <Fact name="Agent">
-      <Link to="/agents/$agent" params={{ agent }} className={linkClass}>
+      <Link to="/agents/$agent" params={{ agent }} className={textLinkClass}>
         <OutsideText text={agent} />
       </Link>
     </Fact>
@@ -43,14 +42,14 @@ export const RunFacts = ({ agent, run, tokens, durationMs }: RunFactsProps) => (
     </Fact>
     {run.session_id !== null && (
       <Fact name="Session">
-        <Link to="/runs" search={{ agent, session: run.session_id }} className={linkClass}>
+        <Link to="/runs" search={{ agent, session: run.session_id }} className={textLinkClass}>
           <OutsideText text={run.session_id} />
         </Link>
       </Fact>
     )}
     {run.user_id !== null && (
       <Fact name="User">
-        <Link to="/runs" search={{ user: run.user_id }} className={linkClass}>
+        <Link to="/runs" search={{ user: run.user_id }} className={textLinkClass}>
           <OutsideText text={run.user_id} />
         </Link>
       </Fact>

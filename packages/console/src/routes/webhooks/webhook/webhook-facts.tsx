@@ -3,9 +3,10 @@ import { Link } from "@tanstack/react-router";
 import { useAgentName } from "../../../lists/use-agent-name.ts";
 import { useKeyName } from "../../../lists/use-key-name.ts";
 import { Ago } from "../../../parts/ago.tsx";
-import { Fact, Facts, textLinkClass } from "../../../parts/facts.tsx";
+import { Fact, Facts } from "../../../parts/facts.tsx";
 import { IdText } from "../../../parts/id-text.tsx";
 import { OutsideText } from "../../../parts/outside-text.tsx";
+import { textLinkClass } from "../../../parts/text-link.ts";
 import { WebhookState } from "../webhook-state.tsx";
 
 /** Why nothing arrives, said before anything else. */
