@@ -4,6 +4,7 @@ import { Ago } from "../../../parts/ago.tsx";
 import { FactLine, FactList } from "../../../parts/fact-list.tsx";
 import { IdText } from "../../../parts/id-text.tsx";
 import { OutsideText } from "../../../parts/outside-text.tsx";
+import { textLinkClass } from "../../../parts/text-link.ts";
 import { ConnectionState } from "../connection-state.tsx";
 import { revocationSentences, statusSentences } from "./connection-sentences.ts";
 
@@ -31,12 +32,12 @@ export const ConnectionFacts = ({ agent, connection }: ConnectionFactsProps) => 
         <ConnectionState status={connection.status} />
       </FactLine>
       <FactLine name="User">
-        <Link to="/runs" search={{ agent, user: connection.user_id }} className="text-accent hover:underline">
+        <Link to="/runs" search={{ agent, user: connection.user_id }} className={textLinkClass}>
           <OutsideText text={connection.user_id} />
         </Link>
       </FactLine>
       <FactLine name="Agent">
-        <Link to="/agents/$agent" params={{ agent }} className="text-accent hover:underline">
+        <Link to="/agents/$agent" params={{ agent }} className={textLinkClass}>
           <OutsideText text={agent} />
         </Link>
       </FactLine>

@@ -8,6 +8,7 @@ import { Ago, exactTime } from "../../../parts/ago.tsx";
 import { FactLine, FactList } from "../../../parts/fact-list.tsx";
 import { IdText } from "../../../parts/id-text.tsx";
 import { OutsideText } from "../../../parts/outside-text.tsx";
+import { textLinkClass } from "../../../parts/text-link.ts";
 import { useMe } from "../../../session/session.ts";
 import { Expiry } from "../expiry.tsx";
 import { KeyState } from "../key-state.tsx";
@@ -21,12 +22,7 @@ interface KeyLinkProps {
 function KeyLink({ id, prefix }: KeyLinkProps) {
   const nameOf = useKeyName();
   return (
-    <Link
-      to="/keys/$key"
-      params={{ key: id }}
-      search={((search: object) => search) as never}
-      className="text-accent hover:underline"
-    >
+    <Link to="/keys/$key" params={{ key: id }} search={((search: object) => search) as never} className={textLinkClass}>
       <OutsideText text={nameOf(id)} />
       {prefix !== undefined && ` (${prefix}…)`}
     </Link>
