@@ -22,6 +22,7 @@ def _entry(id: str, request_id: str | None = None) -> str:
 
 def test_it_goes_on_where_the_server_said_that_everything_was_sent_and_not_at_a_heartbeat() -> None:
     bodies = [
+        ": complete until 2026-11-17T12:00:00.250Z\n\n"
         f": complete until 2026-11-17T12:00:30.000Z\n\n{_entry('a')}{_entry('b', 'req_1')}: heartbeat\n\n",
         f"{_entry('a')}{_entry('b', 'req_1')}{_entry('c')}: complete until 2026-11-17T12:02:00.000Z\n\n",
         _entry("d"),

@@ -56,7 +56,7 @@ describe("logs.follow", () => {
     const entry = (id: string, request_id: string | null) =>
       `id: ${id}\nevent: log\ndata: ${JSON.stringify({ id, timestamp: "2026-11-17T12:01:00.000Z", level: "info", message: id, metadata: { request_id } })}\n\n`;
     const bodies = [
-      `: complete until 2026-11-17T12:00:30.000Z\n\n${entry("a", null)}${entry("b", "req_1")}: heartbeat\n\n`,
+      `: complete until 2026-11-17T12:00:00.250Z\n\n: complete until 2026-11-17T12:00:30.000Z\n\n${entry("a", null)}${entry("b", "req_1")}: heartbeat\n\n`,
       `${entry("a", null)}${entry("b", "req_1")}${entry("c", null)}: complete until 2026-11-17T12:02:00.000Z\n\n`,
       entry("d", null),
     ];

@@ -60,25 +60,33 @@ class Followed:
     def __init__(self, call: Call) -> None:
         self._call = call
         self._first: datetime | None = None
-        self._complete_until = datetime.now(timezone.utc)
+        self._complete_until: datetime | None = None
+        self._streams = 0
         self._seen = _Seen(_remembered_seconds)
         # When a run ends, all that it wrote can be read again, however long ago that was.
         self._seen_of_runs = _Seen(float("inf"))
 
     def opened(self, headers: httpx.Headers) -> None:
+        self._streams += 1
         if self._first is None:
-            self._first = self._complete_until = _date_of(headers)
+            self._first = _date_of(headers)
 
     def heard(self, comment: str) -> None:
         """A heartbeat says nothing: the server may be about to read what it has to send."""
-        if comment.startswith(_complete_until):
-            self._complete_until = max(self._complete_until, _time_of(comment.removeprefix(_complete_until)))
+        if not comment.startswith(_complete_until):
+            return
+        at = _time_of(comment.removeprefix(_complete_until))
+        # The first stream begins by naming its own beginning; `Date` has whole seconds.
+        if self._streams == 1 and self._complete_until is None:
+            self._first = at
+        self._complete_until = at if self._complete_until is None else max(self._complete_until, at)
 
     def call(self) -> Call:
         """Begins, from the second time on, with what was written since the last time that the server named."""
         if self._first is None:
             return self._call
-        start = max(self._first, self._complete_until - _margin)
+        complete = self._first if self._complete_until is None else self._complete_until
+        start = max(self._first, complete - _margin)
         return replace(self._call, query={**self._call.query, "start_time": start})
 
     def is_new(self, event: ServerSentEvent) -> bool:

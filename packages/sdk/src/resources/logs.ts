@@ -46,14 +46,18 @@ const completeUntil = /^complete until (\S+)$/;
 function createResumePoint() {
   let firstMs: number | undefined;
   let completeMs = 0;
+  let streams = 0;
   return {
     opened: (headers: Headers): void => {
+      streams++;
       const dateMs = Date.parse(headers.get("date") ?? "");
       firstMs ??= Number.isNaN(dateMs) ? Date.now() : dateMs;
     },
     /** A heartbeat says nothing: the server may be about to read what it has to send. */
     heard: (comment: string): void => {
       const atMs = Date.parse(completeUntil.exec(comment)?.[1] ?? "");
+      // The first stream begins by naming its own beginning; `Date` has whole seconds.
+      if (streams === 1 && completeMs === 0 && atMs > 0) firstMs = atMs;
       if (atMs > completeMs) completeMs = atMs;
     },
     /** Undefined before the stream was open for the first time. */

@@ -60,7 +60,7 @@ function follow({ readsFirst = false, contains }: { readonly readsFirst?: boolea
     },
     now: () => nowMs,
   };
-  const start = { from: new Date(startMs - 10_000), known: [], readsFirst };
+  const start = { from: new Date(startMs - 10_000), known: [], readUntilMs: startMs, readsFirst };
   const events = followLogs(deps, { ...filter, contains }, start, stop.signal);
   const next = async () => {
     const { value } = (await events.next()) as { readonly value: ServerEvent | ServerComment | undefined };

@@ -76,6 +76,8 @@ export interface FollowStart {
   readonly from: Date;
   /** The ids of those among them that were written before the follower came, and are not wanted. */
   readonly known: readonly string[];
+  /** Everything that is wanted and was written before this time has been read. */
+  readonly readUntilMs: number;
   /** Whether there are entries to be sent at once. */
   readonly readsFirst: boolean;
 }
@@ -86,9 +88,10 @@ export async function startFollowing(
   agent: AgentKey,
   since: Date | undefined,
 ): Promise<FollowStart> {
-  if (since) return { from: since, known: [], readsFirst: true };
-  const from = new Date(marginBefore(now()));
-  return { from, known: await logReader.readIdsSince(agent, from), readsFirst: false };
+  if (since) return { from: since, known: [], readUntilMs: since.getTime() + marginMs, readsFirst: true };
+  const readUntilMs = now();
+  const from = new Date(marginBefore(readUntilMs));
+  return { from, known: await logReader.readIdsSince(agent, from), readUntilMs, readsFirst: false };
 }
 
 /**
@@ -106,7 +109,7 @@ export async function* followLogs(
   const sent = createSent(now, start.known);
   let mustRead = start.readsFirst;
   /** Everything that was written before this time has been read. */
-  let readUntilMs = start.from.getTime() + marginMs;
+  let { readUntilMs } = start;
   let markedMs = Number.NEGATIVE_INFINITY;
   let wake = new AbortController();
   const unsubscribe = logNotifications.listen(filter.agentId, (notification) => {
