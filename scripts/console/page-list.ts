@@ -9,6 +9,32 @@ export interface ConsolePage {
   readonly apiKey?: string;
 }
 
+const isId = /^[a-z]+_[0-9a-z]{26}$/;
+/** In these, an agent's name is the second part of the address. */
+const ofAgent = ["agents", "runs", "memory", "connections"];
+
+/** The route of an address: without ids, names of agents and what is searched for, but for the two that lead to another page. */
+function routeOf({ path, apiKey }: ConsolePage): string {
+  const { pathname, searchParams } = new URL(path, "http://localhost");
+  const [, , first = "", second, ...rest] = pathname.split("/");
+  const agent = second !== undefined && second !== "new" && ofAgent.includes(first) ? "$agent" : second;
+  const parts = [first, agent, ...rest]
+    .filter((part) => part !== undefined)
+    .map((part) => (isId.test(part) ? "$id" : part));
+  return [parts.join("/"), searchParams.has("agent"), searchParams.has("tail"), apiKey !== undefined].join(" ");
+}
+
+/** One page of each route: what CI looks at. `CONSOLE_PAGES=all` looks at every state of each, which takes some ten minutes. */
+export function listPagesToCheck(story: Story): readonly ConsolePage[] {
+  const pages = listPages(story);
+  if (process.env.CONSOLE_PAGES === "all") return pages;
+  const seen = new Set<string>();
+  return pages.filter((page) => {
+    const route = routeOf(page);
+    return !seen.has(route) && seen.add(route);
+  });
+}
+
 /** Every page of the console, and every state of one that looks different. */
 export function listPages({ runs, conversation, pages: others }: Story): readonly ConsolePage[] {
   const pages: Pages = {

@@ -1,7 +1,7 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { createTabs, launchBrowser, openContext, visit } from "../../scripts/console/browser.ts";
-import { listPages } from "../../scripts/console/page-list.ts";
+import { listPagesToCheck } from "../../scripts/console/page-list.ts";
 import { createOrganisation } from "../../scripts/console/story.ts";
 import { barriersAt } from "./barriers.ts";
 
@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => browser?.close());
 
 describe("axe finds no barrier, in both themes, 1440 and 390 px wide", () => {
-  test.each(listPages(story))("on the page $name", async ({ path, apiKey }) => {
+  test.each(listPagesToCheck(story))("on the page $name", async ({ path, apiKey }) => {
     const page = await tabs.of(apiKey);
     await visit(page, path);
     expect(await barriersAt(page)).toEqual([]);

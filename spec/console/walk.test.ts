@@ -2,12 +2,12 @@ import { readFileSync } from "node:fs";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { createTabs, launchBrowser, readStored, visit, type Watch, watch } from "../../scripts/console/browser.ts";
-import { listPages } from "../../scripts/console/page-list.ts";
+import { listPagesToCheck } from "../../scripts/console/page-list.ts";
 import { operationOf } from "./operation-of.ts";
 
 const server = inject("consoleServer");
 const story = inject("story");
-const pages = listPages(story);
+const pages = listPagesToCheck(story);
 
 let browser: Browser;
 let context: BrowserContext;

@@ -14,7 +14,7 @@ const discardAnswer = (path: string) => async (page: Page) => {
   await press("Close the approval")(page);
   await press("Discard changes and leave")(page);
   await page.waitForURL(/\/approvals(\?|$)/);
-  await visit(page, path);
+  await visit(page, `/console${path}`);
 };
 
 /** Dialogs of who may decide. */

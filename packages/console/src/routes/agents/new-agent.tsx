@@ -71,7 +71,7 @@ function NewAgentForm() {
         </Link>
       </div>
       <LeaveGuard
-        isDirty={name !== "" || instructions !== "" || chosenModel !== undefined}
+        isDirty={!create.isSuccess && (name !== "" || instructions !== "" || chosenModel !== undefined)}
         description="The agent is not created yet. What you have typed is lost when you leave this page."
       />
     </form>
