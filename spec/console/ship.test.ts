@@ -49,7 +49,7 @@ test("a canary whose model fails is rolled back by its guards, and its page show
   const dialog = page.getByRole("dialog");
   await dialog.getByText("No problems found in the draft.").waitFor();
   await dialog.getByLabel("Share of requests, in percent").fill("50");
-  await dialog.getByText("Roll back by itself if").click();
+  await dialog.getByText("Roll back automatically if").click();
   await dialog.getByLabel(/^Error rate rises/).fill("5");
   await dialog.getByLabel(/^Runs that both need/).fill("3");
   await dialog.getByLabel(/^Minutes that the canary/).fill("0.5");
@@ -60,7 +60,7 @@ test("a canary whose model fails is rolled back by its guards, and its page show
   await page.getByText(/^Waiting/).waitFor();
   await page.evaluate("window.wasNotReloaded = true");
   await sendTraffic();
-  await page.getByText(/^Rolled back by itself\. Error rate 100 % of \d+ runs/).waitFor();
+  await page.getByText(/^Rolled back by its guards\. Error rate 100 % of \d+ runs/).waitFor();
   await page.getByRole("heading", { name: "v3 beside v2" }).waitFor();
   for (const chart of ["Error rate", "Run time, 95th percentile"]) {
     const figure = page.getByRole("figure").filter({ hasText: chart });

@@ -37,7 +37,7 @@ async function deployBrokenCanary(page: Page): Promise<void> {
   await page.getByRole("button", { name: "Deploy agent" }).click();
   const dialog = page.getByRole("dialog", { name: "Deploy greeter" });
   await dialog.getByLabel("Share of requests, in percent").fill("50");
-  await dialog.getByText("Roll back by itself if").click();
+  await dialog.getByText("Roll back automatically if").click();
   await dialog.getByLabel(/^Error rate rises/).fill("10");
   await dialog.getByLabel(/^Runs that both need/).fill("3");
   await dialog.getByLabel(/watched/).fill("1");
@@ -60,7 +60,7 @@ async function sendTraffic(perch: Perch, isEnough: () => Promise<boolean>): Prom
 async function seeRollback(page: Page, perch: Perch): Promise<void> {
   const [canary] = (await perch.deployments.list("greeter", { limit: 1 }).page()).data;
   await visit(page, `/console/agents/greeter/deployments/${canary?.id}`);
-  const verdict = page.getByText(/^Rolled back by itself/);
+  const verdict = page.getByText(/^Rolled back by its guards/);
   await sendTraffic(perch, () => verdict.isVisible());
   await verdict.waitFor({ timeout: 15_000 });
   expect((await perch.deployments.get("greeter", canary?.id ?? "")).status).toBe("rolled_back");

@@ -6,7 +6,7 @@ import { both, dialog, type Overlay, press } from "./overlay.ts";
 const deployAsCanary = async (page: Page) => {
   await press("Deploy agent")(page);
   await page.getByLabel("Share of requests, in percent").fill("10");
-  await page.getByText("Roll back by itself if").click();
+  await page.getByText("Roll back automatically if").click();
   await page.getByText("No problems found in the draft.").waitFor();
 };
 

@@ -64,7 +64,7 @@ export const chartOptions = (
   // The axis starts at zero; a line of zeros is at the bottom, not in the middle.
   scales: {
     x: { range: () => wholeRange(now().times) },
-    y: { range: (_chart, _min, max) => [0, max > 0 ? max * 1.1 : 1] },
+    y: { range: (_chart, _min, max) => [0, max > 0 ? max * 1.25 : 1] },
   },
   axes: [
     { ...axis, grid: { show: false }, size: 24, values: timeLabels },

@@ -19,7 +19,7 @@ const fields = [
 /** The guards of a canary: what it must not do worse than the live version. */
 export const GuardFields = ({ values, onChange, problems }: GuardFieldsProps) => (
   <details className="rounded border border-line px-3 py-2">
-    <summary className="cursor-pointer font-medium text-table">Roll back by itself if</summary>
+    <summary className="cursor-pointer font-medium text-table">Roll back automatically if</summary>
     <div className="grid items-end gap-x-4 gap-y-1 pt-2 sm:grid-cols-2">
       {fields.map(([name, path, label, min, max]) => (
         <Field

@@ -21,7 +21,7 @@ test.each([
   ["Waiting: 12 of 50 runs, and 3 of 50 of the live version.", { guard_report: report("waiting", 12, 3) }],
   ["Healthy: no guard was violated in 80 runs.", { guard_report: report("healthy", 80, 90) }],
   [
-    "Rolled back by itself. Error rate 50 %.",
+    "Rolled back by its guards. Error rate 50 %.",
     { status: "rolled_back" as const, guard_report: report("rolled_back", 80, 90) },
   ],
 ])("a canary says: %s", (sentence, more) => {

@@ -17,7 +17,7 @@ function waitingSentence({ canary, live }: GuardReport, { min_runs }: Guards): s
 export function verdictOf(deployment: Deployment): Verdict | undefined {
   const { guards, guard_report: report, status } = deployment;
   if (report?.verdict === "rolled_back" && status === "rolled_back")
-    return { tone: "failed", sentence: `Rolled back by itself. ${report.reason ?? ""}`.trim() };
+    return { tone: "failed", sentence: `Rolled back by its guards. ${report.reason ?? ""}`.trim() };
   if (!isCanary(deployment)) return undefined;
   if (!guards) return { tone: "none", sentence: "No guards: it stays until somebody promotes or aborts it." };
   if (!report) return { tone: "waiting", sentence: "Waiting for the first check of its guards." };

@@ -14,15 +14,17 @@ const words: Readonly<Record<string, string>> = {
   promoteDeployment: "Promoted",
   abortDeployment: "Aborted",
   rollbackDeployment: "Rolled back to its version",
+  rollBackCanary: "Rolled back by its guards",
 };
 
 const columns = [{ title: "What" }, { title: "By" }, { title: "When", className: "text-right" }];
 
-/** Persons and keys that made or changed a deployment, from the audit log. What guards do is no change of anybody's. */
+/** Who made or changed a deployment, from the audit log: persons, keys, and Perch itself for its guards. */
 export function ChangeHistory({ deployment }: { readonly deployment: Deployment }) {
   const { data, error } = useQuery(deploymentHistoryQuery(deployment.id));
   const keyName = useKeyName();
-  const actorOf = ({ person, key_id }: AuditEntry): string => person ?? keyName(key_id);
+  const actorOf = ({ actor, person, key_id }: AuditEntry): string =>
+    actor === "system" ? "Perch" : (person ?? keyName(key_id));
   if (error && !data) return <ErrorNote error={error} />;
   if (!data) return <Working what="the history" />;
   if (data.length === 0) return <p className="text-muted text-table">The audit log has no entry of it.</p>;
