@@ -1,41 +1,19 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { type ReactNode, useId, useState } from "react";
+import { useState } from "react";
 import { modelListQuery, providerListQuery } from "../../api/providers-queries.ts";
 import { PagedList } from "../../lists/paged-list.tsx";
 import { Button } from "../../parts/button.tsx";
+import { ListSection, NoRows } from "../../parts/list-section.tsx";
 import { Page } from "../../parts/page.tsx";
 import { useCan, useMe } from "../../session/session.ts";
 import { CreateProviderDialog } from "./models/create-provider-dialog.tsx";
 import { ModelTable } from "./models/model-table.tsx";
 import { ProviderTable } from "./models/provider-table.tsx";
 
-interface SectionProps {
-  readonly title: string;
-  readonly hint: string;
-  readonly children: ReactNode;
-}
-
-const Section = ({ title, hint, children }: SectionProps) => {
-  const id = useId();
-  return (
-    <section aria-labelledby={id} className="pt-4">
-      <h2 id={id} className="px-4 text-body">
-        {title}
-      </h2>
-      <p className="max-w-3xl px-4 pb-2 text-muted text-table">{hint}</p>
-      {children}
-    </section>
-  );
-};
-
-const None = ({ children }: { readonly children: ReactNode }) => (
-  <p className="border-line border-t px-4 py-3 text-muted text-table">{children}</p>
-);
-
 function Providers() {
   const query = useInfiniteQuery(providerListQuery);
   return (
-    <Section
+    <ListSection
       title="Providers of the organisation"
       hint="Where models are called, with keys of your own. One of them takes precedence over a provider of the installation with the same name."
     >
@@ -43,26 +21,28 @@ function Providers() {
         query={query}
         what="providers"
         empty={
-          <None>There are none yet. Create one to use models with a key of your own, or of a server of your own.</None>
+          <NoRows>
+            There are none yet. Create one to use models with a key of your own, or of a server of your own.
+          </NoRows>
         }
       >
         {(providers) => <ProviderTable providers={providers} />}
       </PagedList>
-    </Section>
+    </ListSection>
   );
 }
 
 function ModelList() {
   const query = useInfiniteQuery(modelListQuery);
   return (
-    <Section
+    <ListSection
       title="Models that agents can use"
       hint="The value for an agent's model. What is built into Perch or comes from the installation cannot be changed here."
     >
-      <PagedList query={query} what="models" empty={<None>There are none.</None>}>
+      <PagedList query={query} what="models" empty={<NoRows>There are none.</NoRows>}>
         {(models) => <ModelTable models={models} />}
       </PagedList>
-    </Section>
+    </ListSection>
   );
 }
 

@@ -3,6 +3,7 @@ import { isNotFound } from "../../../api/is-not-found.ts";
 import type { LogLine } from "../../../api/logs-queries.ts";
 import { NoSuchAgent } from "../../../lists/no-such-agent.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
+import { rowAfterKey } from "../../../parts/row-moves.ts";
 import type { Log } from "../tail/use-log.ts";
 import { LogGrid } from "./log-grid.tsx";
 import { rowHeight } from "./log-row.tsx";
@@ -10,18 +11,6 @@ import { NoLines } from "./no-lines.tsx";
 import { OlderLines } from "./older-lines.tsx";
 import { TailLine } from "./tail-line.tsx";
 import { usePauseKey } from "./use-pause-key.ts";
-
-const rowsOfPage = (element: HTMLElement | null): number =>
-  Math.max(1, Math.floor((element?.clientHeight ?? 0) / rowHeight) - 2);
-
-const moves: Record<string, (row: number, last: number, page: number) => number> = {
-  ArrowDown: (row) => row + 1,
-  ArrowUp: (row) => row - 1,
-  PageDown: (row, _, page) => row + page,
-  PageUp: (row, _, page) => row - page,
-  Home: () => 0,
-  End: (_, last) => last,
-};
 
 interface LogListProps {
   readonly agent: string;
@@ -52,11 +41,11 @@ export function LogList({ agent, log, openId, onOpen, isFiltered, onClear }: Log
   const onKeyDown = (event: KeyboardEvent) => {
     const last = all.length - 1;
     if (event.key === "Enter") return openAt(active ?? last);
-    const moved = moves[event.key]?.(active ?? last + 1, last, rowsOfPage(scroller.current));
-    if (moved === undefined || event.metaKey || event.ctrlKey || event.altKey) return;
+    const rows = { active: active ?? last + 1, count: all.length, rowHeight, scroller: scroller.current };
+    const row = rowAfterKey(event.key, rows);
+    if (row === undefined || event.metaKey || event.ctrlKey || event.altKey) return;
     event.preventDefault();
     if (isTail) store.pause();
-    const row = Math.max(0, Math.min(moved, last));
     setActiveId(all[row]?.id);
     if (openId !== undefined) openAt(row);
   };

@@ -11,6 +11,7 @@ import {
 } from "react";
 import { type RunListing, runsPerPage } from "../../../api/run-list-queries.ts";
 import { ErrorNote } from "../../../parts/error-note.tsx";
+import { rowAfterKey } from "../../../parts/row-moves.ts";
 import { ListEnd } from "./list-end.tsx";
 import { RunGrid } from "./run-grid.tsx";
 import { rowHeight } from "./run-row.tsx";
@@ -18,18 +19,6 @@ import { type RunPages, useRunPages } from "./use-run-pages.ts";
 
 /** Holding an arrow key down must not open every run on the way. */
 const openAfterMs = 150;
-
-const rowsOfPage = (element: HTMLElement | null): number =>
-  Math.max(1, Math.floor((element?.clientHeight ?? 0) / rowHeight) - 2);
-
-const moves: Record<string, (row: number, last: number, page: number) => number> = {
-  ArrowDown: (row) => row + 1,
-  ArrowUp: (row) => row - 1,
-  PageDown: (row, _, page) => row + page,
-  PageUp: (row, _, page) => row - page,
-  Home: () => 0,
-  End: (_, last) => last,
-};
 
 interface RunListProps {
   readonly listing: RunListing;
@@ -57,10 +46,10 @@ export function RunList({ listing, empty }: RunListProps) {
   useEffect(() => () => clearTimeout(timer.current), []);
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === "Enter") return openRow(active, false);
-    const moved = moves[event.key]?.(active, pages.count - 1, rowsOfPage(scroller.current));
-    if (moved === undefined || event.metaKey || event.ctrlKey || event.altKey) return;
+    const rows = { active, count: pages.count, rowHeight, scroller: scroller.current };
+    const row = rowAfterKey(event.key, rows);
+    if (row === undefined || event.metaKey || event.ctrlKey || event.altKey) return;
     event.preventDefault();
-    const row = Math.max(0, Math.min(moved, pages.count - 1));
     setActive(row);
     clearTimeout(timer.current);
     if (openId !== undefined) timer.current = setTimeout(() => openRow(row, true), openAfterMs);

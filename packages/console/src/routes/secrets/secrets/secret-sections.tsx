@@ -1,11 +1,11 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { type ReactNode, useId } from "react";
 import { isNotFound } from "../../../api/is-not-found.ts";
 import { secretListQuery } from "../../../api/secrets-queries.ts";
 import { NoSuchAgent } from "../../../lists/no-such-agent.tsx";
 import { PagedList } from "../../../lists/paged-list.tsx";
 import { CopyButton } from "../../../parts/copy-button.tsx";
 import { EmptyState } from "../../../parts/empty-state.tsx";
+import { ListSection, NoRows } from "../../../parts/list-section.tsx";
 import { OutsideText } from "../../../parts/outside-text.tsx";
 import { SecretTable } from "./secret-table.tsx";
 
@@ -34,34 +34,11 @@ export function SecretsOfOrganisation() {
   );
 }
 
-interface SectionProps {
-  readonly title: ReactNode;
-  readonly hint: string;
-  readonly children: ReactNode;
-}
-
-const Section = ({ title, hint, children }: SectionProps) => {
-  const id = useId();
-  return (
-    <section aria-labelledby={id} className="pt-4">
-      <h2 id={id} className="px-4 text-body">
-        {title}
-      </h2>
-      <p className="max-w-3xl px-4 pb-2 text-muted text-table">{hint}</p>
-      {children}
-    </section>
-  );
-};
-
-const None = ({ children }: { readonly children: ReactNode }) => (
-  <p className="border-line border-t px-4 py-3 text-muted text-table">{children}</p>
-);
-
 function OwnSecrets({ agent }: { readonly agent: string }) {
   const query = useInfiniteQuery(secretListQuery(agent));
   if (isNotFound(query.error)) return <NoSuchAgent agent={agent} />;
   return (
-    <PagedList query={query} what="secrets" empty={<None>This agent has no secrets of its own.</None>}>
+    <PagedList query={query} what="secrets" empty={<NoRows>This agent has no secrets of its own.</NoRows>}>
       {(secrets) => <SecretTable owner={agent} secrets={secrets} caption="Secrets of the agent" />}
     </PagedList>
   );
@@ -72,7 +49,7 @@ function SharedSecrets({ agent }: { readonly agent: string }) {
   const names = new Set(own.data?.pages.flatMap(({ data }) => data.map(({ name }) => name)));
   const query = useInfiniteQuery(secretListQuery(undefined));
   return (
-    <PagedList query={query} what="secrets" empty={<None>The organisation has no secrets.</None>}>
+    <PagedList query={query} what="secrets" empty={<NoRows>The organisation has no secrets.</NoRows>}>
       {(secrets) => (
         <SecretTable owner={undefined} secrets={secrets} caption="Secrets of the organisation" replaced={names} />
       )}
@@ -88,7 +65,7 @@ interface SecretsOfAgentProps {
 
 export const SecretsOfAgent = ({ agent, withOrganisation }: SecretsOfAgentProps) => (
   <>
-    <Section
+    <ListSection
       title={
         withOrganisation ? (
           <>
@@ -101,11 +78,11 @@ export const SecretsOfAgent = ({ agent, withOrganisation }: SecretsOfAgentProps)
       hint="For this agent alone. They take precedence over the organisation's secrets of the same names."
     >
       <OwnSecrets agent={agent} />
-    </Section>
+    </ListSection>
     {withOrganisation && (
-      <Section title="Secrets of the organisation" hint="All agents can use these.">
+      <ListSection title="Secrets of the organisation" hint="All agents can use these.">
         <SharedSecrets agent={agent} />
-      </Section>
+      </ListSection>
     )}
   </>
 );
