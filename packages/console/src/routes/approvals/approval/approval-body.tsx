@@ -3,10 +3,10 @@ import { use, useRef, useState } from "react";
 import { usePageKeys } from "../../../frame/page-keys.ts";
 import { Button } from "../../../parts/button.tsx";
 import { MayNot } from "../../../parts/may-not.tsx";
-import { OutsideText } from "../../../parts/outside-text.tsx";
 import { useCan } from "../../../session/session.ts";
 import { LeaveGuard } from "../../agents/leave-guard.tsx";
 import { QueueContext } from "../queue-context.ts";
+import { WhyText } from "../why-text.tsx";
 import { ApprovalFacts } from "./approval-facts.tsx";
 import { ArgumentsSection } from "./arguments-section.tsx";
 import { DecideBar, useRefusal } from "./decide-bar.tsx";
@@ -111,7 +111,7 @@ export function ApprovalBody({ approval, isChanged, onLook, onDecided }: Approva
         {!isQuestion && (
           <p className="text-table">
             <span className="text-muted">Why a person is asked: </span>
-            <OutsideText text={approval.why} />
+            <WhyText why={approval.why} />
           </p>
         )}
         <ApproversNote approval={approval} />

@@ -5,6 +5,7 @@ import { StatusMark } from "../../../parts/status-mark.tsx";
 import { visibleText } from "../../../parts/visible-text.ts";
 import { ApprovalStatusMark } from "../approval-status.tsx";
 import { TimeLeft } from "../time-left.tsx";
+import { WhyText } from "../why-text.tsx";
 import type { ApprovalListRow } from "./merge-rows.ts";
 
 /** Found by the keyboard, which moves through the list. */
@@ -56,7 +57,7 @@ export const ApprovalRow = ({ row: { approval, isGone }, isSelected, now }: Appr
           )}
         </span>
         <span className={classNames("text-muted text-small @max-3xl:col-start-2 @3xl:text-table", outside)}>
-          {visibleText(approval.why)}
+          <WhyText why={approval.why} />
           {approval.user_id !== null && <span className="@3xl:hidden"> For {visibleText(approval.user_id)}.</span>}
         </span>
         <span className={classNames("min-w-0 text-muted text-small @max-3xl:hidden", outside)}>
