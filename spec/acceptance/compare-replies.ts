@@ -2,7 +2,7 @@ import type { Block } from "./markdown-blocks.ts";
 
 /**
  * What a page prints is compared with what really came. These differ from run to run, and each stands for any other of its kind:
- * ids, times, ids of stream events, durations in milliseconds, the port on this machine, what a slow run waited for. In the page, `…` stands for any text
+ * ids, times, ids of stream events and log entries, durations in milliseconds, the port on this machine, what a slow run waited for. In the page, `…` stands for any text
  * within a line, and a line with nothing but `…` for any lines. Spaces at the end of a line do not count. Everything else must be equal.
  */
 const variables = [
@@ -12,6 +12,8 @@ const variables = [
   // A page that leaves out the zone differs from a command that prints it.
   [/\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d{3})?/g, "<time without a zone>"],
   [/\b\d{13}-\d+\b/g, "<event id>"],
+  // Of log entries: the time and the number of one, in base64.
+  [/\bWz[0-9A-Za-z_-]{14,40}/g, "<log id>"],
   [/("(?:duration|retry_after)_ms": ?|\b(?:duration|retry_after)_ms=)\d+/g, "$1<n>"],
   [/\b\d+ ms\b/g, "<n> ms"],
   [/\b\d+\.\d s\b/g, "<n> s"],
