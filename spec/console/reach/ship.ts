@@ -71,7 +71,7 @@ export const reachShip = defineReach<Shipped>({
       await page.getByLabel("Model").fill("perch/echo");
       await press(page, "Create agent");
       // It leads to the new agent: another page would be opened in the middle of that.
-      await page.waitForURL(/made-here/);
+      await page.getByRole("textbox", { name: "Message to made-here" }).waitFor();
     },
     "GET /v1/agents/{agent_id}/versions": show(`${ofAgent}/versions`),
     "GET /v1/agents/{agent_id}/versions/{version}/diff": show(`${ofAgent}/versions?from=v1&to=v2`),

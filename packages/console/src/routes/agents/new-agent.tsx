@@ -22,9 +22,11 @@ function NewAgentForm() {
   const model = chosenModel ?? models.find(({ id }) => !id.endsWith("*"))?.id ?? "";
   const navigate = useNavigate();
   const queryClient = useQueryClient();
+  const [isCreated, setIsCreated] = useState(false);
   const create = useMutation({
     mutationFn: (body: CreateAgent) => perch.agents.create(body),
     onSuccess: async () => {
+      setIsCreated(true);
       await queryClient.invalidateQueries({ queryKey: ["agents"] });
       await navigate({ to: "/agents/$agent/playground", params: { agent: name }, ignoreBlocker: true });
     },
@@ -71,7 +73,7 @@ function NewAgentForm() {
         </Link>
       </div>
       <LeaveGuard
-        isDirty={!create.isSuccess && (name !== "" || instructions !== "" || chosenModel !== undefined)}
+        isDirty={!isCreated && (name !== "" || instructions !== "" || chosenModel !== undefined)}
         description="The agent is not created yet. What you have typed is lost when you leave this page."
       />
     </form>
