@@ -97,7 +97,7 @@ describe("a viewer", () => {
       await action(name).waitFor();
     }
     const changing =
-      /^(Create|Run again|Edit and run|Cancel run|Send|Deploy|Save|Delete|Pause|Resume|Roll back|Promote)\b/;
+      /^(Create|Run again|Edit and run|Cancel run|Send|Deploy|Save|Delete|Pause agent|Resume agent|Roll back|Promote)\b/;
     // What the walk before this has seen.
     expect(walked.seen.size).toBeGreaterThan(10);
     expect([...walked.seen].filter((name) => changing.test(name))).toEqual([]);
