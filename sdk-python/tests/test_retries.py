@@ -169,7 +169,7 @@ def test_a_retry_after_of_minutes_is_raised_at_once(kind: Kind, testbed: Testbed
 def test_past_the_real_rate_limit_every_call_is_answered_in_the_end(testbed: Testbed) -> None:
     async def work() -> list[Any]:
         async with AsyncPerch(testbed.free_key, base_url=testbed.url) as client:
-            return await asyncio.gather(*(client.me() for _ in range(102)))
+            return await asyncio.gather(*(client.me() for _ in range(103)))
 
     assert {answer.organisation.name for answer in asyncio.run(work())} == {"Small"}
 

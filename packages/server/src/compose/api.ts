@@ -40,6 +40,7 @@ import { createEngineTasks } from "../resources/engine-tasks/engine-tasks.ts";
 import { erasureHandlers } from "../resources/erasures/erasure-handlers.ts";
 import { eventHandlers } from "../resources/events/event-handlers.ts";
 import { installationHandlers } from "../resources/installation/installation-handlers.ts";
+import { createHasSecondFactor } from "../resources/keys/has-second-factor.ts";
 import { keyHandlers } from "../resources/keys/key-handlers.ts";
 import { updateAgentKeysRevokedAt } from "../resources/keys/key-queries.ts";
 import { logHandlers } from "../resources/logs/log-handlers.ts";
@@ -124,6 +125,8 @@ export async function composeApi(core: Core): Promise<Api> {
   const { waitingRuns, logSearches, readsAcrossAgents, comparisons, agentChecks, schemaChecks } = core.shares.of;
   const factorDeps = { ...core, now: nowMs };
   const secondFactor = createSecondFactor(factorDeps);
+  const { isEnrolled } = secondFactor;
+  const hasSecondFactor = createHasSecondFactor({ isEnrolled, cacheBytes: core.shares.cacheBytes, now: nowMs });
   const { guard, close: closeGuard } = composeGuard(core, secondFactor);
   const unauthenticatedLimit = unauthenticatedBucket(config.unauthenticatedRequestsPerMinute);
   const checkUrl = createUrlCheck({ ...webhookAddressPolicy(config), own: core.ownAddresses });
@@ -207,7 +210,7 @@ export async function composeApi(core: Core): Promise<Api> {
         quotas,
         findUsage,
         listOrganisations: people.listOrganisations,
-        hasSecondFactor: secondFactor.isEnrolled,
+        hasSecondFactor,
         now,
       }),
       ...consoleSessionHandlers({

@@ -111,7 +111,7 @@ export const keyHandlers = (deps: KeyDeps) => {
           role: caller.role,
           permissions: [...caller.permissions],
           expires_at: caller.expiresAt?.toISOString() ?? null,
-          second_factor: await hasSecondFactor(caller),
+          second_factor: await hasSecondFactor(caller, epoch),
         },
         session: await toCurrentSession(deps, caller, csrfToken),
         usage,

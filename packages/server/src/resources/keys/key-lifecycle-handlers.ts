@@ -14,6 +14,7 @@ import { insertEntryWithoutCaller } from "../audit/audit-entry.ts";
 import type { Handlers, RequestContext } from "../handlers.ts";
 import type { Quotas } from "../quotas/quotas.ts";
 import type { FindUsage } from "../quotas/usage.ts";
+import type { HasSecondFactor } from "./has-second-factor.ts";
 import { issueKey } from "./issue-key.ts";
 import * as queries from "./key-queries.ts";
 import { patchedGrant, refuseEscalation, refuseOperateForAgent } from "./key-rules.ts";
@@ -25,7 +26,7 @@ export interface KeyDeps {
   readonly keyDigest: Digest;
   readonly quotas: Quotas;
   readonly findUsage: FindUsage;
-  readonly hasSecondFactor: (caller: Caller) => Promise<boolean>;
+  readonly hasSecondFactor: HasSecondFactor;
   /** Those that the owner of a session can sign in to. */
   readonly listOrganisations: (
     caller: Caller,
