@@ -1,8 +1,8 @@
 import { type ReactNode, useEffect, useRef } from "react";
+import { CloseButton } from "./close-button.tsx";
 import { HeadingLevel } from "./heading-level.ts";
-import { Icon } from "./icon.tsx";
 import { useEscapeToClose } from "./use-escape-to-close.ts";
-import { useMedia } from "./use-media.ts";
+import { besideList, useMedia } from "./use-media.ts";
 
 interface DetailPaneProps {
   readonly title: ReactNode;
@@ -12,9 +12,6 @@ interface DetailPaneProps {
   readonly onClose: () => void;
   readonly children: ReactNode;
 }
-
-/** From here on the detail is beside its list. */
-const wide = "(min-width: 1024px)";
 
 /** Whoever closes it goes on in the list, at the row that it was about. */
 function useFocusBackToRow(): void {
@@ -36,7 +33,7 @@ function useFocusBackToRow(): void {
  * the list, this is the title, and the keyboard comes along. Escape closes it.
  */
 export function DetailPane({ title, what, actions, onClose, children }: DetailPaneProps) {
-  const isWide = useMedia(wide);
+  const isWide = useMedia(besideList);
   const Heading = isWide ? "h2" : "h1";
   const pane = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -54,15 +51,7 @@ export function DetailPane({ title, what, actions, onClose, children }: DetailPa
       <header className="flex flex-wrap items-center gap-x-3 gap-y-2">
         <Heading className="flex min-w-0 flex-1 items-center gap-2 text-body [overflow-wrap:anywhere]">{title}</Heading>
         {actions && <div className="flex flex-wrap items-center gap-2 max-md:order-last max-md:w-full">{actions}</div>}
-        <button
-          type="button"
-          aria-label={`Close ${what}`}
-          title={`Close ${what} (Esc)`}
-          onClick={onClose}
-          className="rounded p-1.5 text-muted hover:bg-sunken hover:text-text"
-        >
-          <Icon name="cross" />
-        </button>
+        <CloseButton what={what} onClose={onClose} />
       </header>
       <HeadingLevel value={isWide ? 3 : 2}>{children}</HeadingLevel>
     </div>

@@ -3,21 +3,18 @@ import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
 import { use, useEffect, useRef, useState } from "react";
 import { approvalQuery } from "../../api/approvals-queries.ts";
+import { CloseButton } from "../../parts/close-button.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
-import { Icon } from "../../parts/icon.tsx";
 import { OutsideText } from "../../parts/outside-text.tsx";
 import { useEscapeToClose } from "../../parts/use-escape-to-close.ts";
-import { useMedia } from "../../parts/use-media.ts";
+import { besideList, useMedia } from "../../parts/use-media.ts";
 import { Working } from "../../parts/working.tsx";
 import { ApprovalBody } from "./approval/approval-body.tsx";
 import { CallSentence } from "./approval/call-sentence.tsx";
 import { ApprovalStatusMark } from "./approval-status.tsx";
 import { QueueContext } from "./queue-context.ts";
 import { TimeLeft, useSeconds } from "./time-left.tsx";
-
-/** From here on the approval is beside the list. */
-const wide = "(min-width: 1024px)";
 
 interface HeaderProps {
   readonly approval: Approval | undefined;
@@ -27,7 +24,7 @@ interface HeaderProps {
 
 /** Beside the list the page has a title already; as a page of its own the approval is the title. */
 function Header({ approval, now, onClose }: HeaderProps) {
-  const Heading = useMedia(wide) ? "h2" : "h1";
+  const Heading = useMedia(besideList) ? "h2" : "h1";
   return (
     <header className="flex items-start gap-3 border-line border-b px-4 py-3">
       <div className="flex min-w-0 flex-1 flex-col gap-1">
@@ -41,15 +38,7 @@ function Header({ approval, now, onClose }: HeaderProps) {
           </p>
         )}
       </div>
-      <button
-        type="button"
-        aria-label="Close the approval"
-        title="Close the approval (Esc)"
-        onClick={onClose}
-        className="rounded p-1.5 text-muted hover:bg-sunken hover:text-text"
-      >
-        <Icon name="cross" />
-      </button>
+      <CloseButton what="the approval" onClose={onClose} />
     </header>
   );
 }
@@ -87,7 +76,7 @@ export function ApprovalPage() {
   const now = useSeconds(approval?.status === "open");
   useEscapeToClose(close);
   const page = useRef<HTMLDivElement>(null);
-  const isWide = useMedia(wide);
+  const isWide = useMedia(besideList);
   useEffect(() => {
     // It covers the list, where the keyboard was.
     if (!isWide) page.current?.focus();

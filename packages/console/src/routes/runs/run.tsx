@@ -3,15 +3,15 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { Suspense, useEffect, useRef } from "react";
 import { runQuery } from "../../api/runs-queries.ts";
+import { CloseButton } from "../../parts/close-button.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
-import { Icon } from "../../parts/icon.tsx";
 import { IdText } from "../../parts/id-text.tsx";
 import { lazyPage } from "../../parts/lazy-page.tsx";
 import { OutsideText } from "../../parts/outside-text.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
 import { useEscapeToClose } from "../../parts/use-escape-to-close.ts";
-import { useMedia } from "../../parts/use-media.ts";
+import { besideList, useMedia } from "../../parts/use-media.ts";
 import { Working } from "../../parts/working.tsx";
 import { RunBody } from "./run/run-body.tsx";
 
@@ -35,12 +35,9 @@ interface HeaderProps {
   readonly onClose: () => void;
 }
 
-/** From here on the run is beside the list. */
-const wide = "(min-width: 1024px)";
-
 /** Beside the list the page has a title already; as a page of its own the run is the title. */
 function Header({ agent, id, run, onClose }: HeaderProps) {
-  const Heading = useMedia(wide) ? "h2" : "h1";
+  const Heading = useMedia(besideList) ? "h2" : "h1";
   return (
     <header className="flex flex-wrap items-center gap-x-3 gap-y-2 px-4 pt-3">
       <Heading className="flex min-w-0 items-center gap-2 font-medium text-body">
@@ -53,15 +50,7 @@ function Header({ agent, id, run, onClose }: HeaderProps) {
             <RunActions agent={agent} run={run} />
           </Suspense>
         )}
-        <button
-          type="button"
-          aria-label="Close the run"
-          title="Close the run (Esc)"
-          onClick={onClose}
-          className="rounded p-1.5 text-muted hover:bg-sunken hover:text-text"
-        >
-          <Icon name="cross" />
-        </button>
+        <CloseButton what="the run" onClose={onClose} />
       </div>
     </header>
   );
@@ -80,7 +69,7 @@ export function RunPage() {
     });
   useEscapeToClose(close);
   const page = useRef<HTMLDivElement>(null);
-  const isWide = useMedia(wide);
+  const isWide = useMedia(besideList);
   useEffect(() => {
     // It covers the list, where the keyboard was.
     if (!isWide) page.current?.focus();

@@ -2,7 +2,7 @@ import type { ApprovalSummary } from "@perch/sdk";
 import { OutsideText } from "../../../parts/outside-text.tsx";
 import { visibleText } from "../../../parts/visible-text.ts";
 
-const wish = ({ kind, status }: ApprovalSummary): string => {
+const verbOf = ({ kind, status }: ApprovalSummary): string => {
   if (kind === "question") return status === "open" ? "asks a question through" : "asked a question through";
   return status === "open" ? "wants to call" : "wanted to call";
 };
@@ -10,7 +10,7 @@ const wish = ({ kind, status }: ApprovalSummary): string => {
 /** What the agent wants, in one sentence: for headings. */
 export const CallSentence = ({ approval }: { readonly approval: ApprovalSummary }) => (
   <>
-    <OutsideText text={approval.agent_name} className="font-semibold" /> {wish(approval)}{" "}
+    <OutsideText text={approval.agent_name} className="font-semibold" /> {verbOf(approval)}{" "}
     <code className="font-mono text-table">
       <OutsideText text={approval.tool} />
     </code>
