@@ -8,8 +8,9 @@ import { dirname, extname, join } from "node:path";
 import { promisify } from "node:util";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { permissions } from "../../packages/contract/src/index.ts";
 import { launchChromium } from "../../scripts/testbed/chromium.ts";
-import { createScratchDatabase } from "../../scripts/testbed/scratch-database.ts";
+import { createScratchDatabase, type ScratchDatabase } from "../../scripts/testbed/scratch-database.ts";
 import { runCommand, startServer } from "../../scripts/testbed/server-process.ts";
 import { checkOutput } from "../../site/check-output.ts";
 import { unescapeHtml } from "../../site/html.ts";
@@ -158,7 +159,7 @@ describe("the reference", () => {
     const perch = await startServer(database);
     try {
       const admin = await runCommand(database, ["create-organisation", "--name", "Acme", "--tier", "pro"]);
-      const key = await createKey(perch.url, admin);
+      const key = await createKeyForEverything(database, perch.url, admin);
       const env = { ...process.env, PERCH_URL: perch.url, PERCH_API_KEY: key };
       const script = examples.map((example) => `${example} -s --max-time 10 -w '\\n%{http_code}\\n--\\n'`).join("\n");
       const { stdout } = await promisify(execFile)("sh", ["-c", script], { env, maxBuffer: 10_000_000 });
@@ -177,15 +178,18 @@ describe("the reference", () => {
   }, 120_000);
 });
 
-/** A key that may also decide about approvals, which no role may. */
-async function createKey(url: string, admin: string): Promise<string> {
-  const permissions = ["read", "write", "delete", "manage", "approve"];
-  const response = await fetch(`${url}/v1/keys`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${admin}`, "content-type": "application/json" },
-    body: JSON.stringify({ name: "Examples", permissions }),
-  });
-  return ((await response.json()) as { data: { key: string } }).data.key;
+/** A key that holds `approve` and `operate` too, which are in no role; `operate` comes from an operator alone. */
+async function createKeyForEverything(database: ScratchDatabase, url: string, admin: string): Promise<string> {
+  const { organisation } = await readData<{ organisation: { id: string } }>(`${url}/v1/me`, admin);
+  const operator = await runCommand(database, ["create-key", "--organisation", organisation.id, "--operate"]);
+  const body = JSON.stringify({ name: "Examples", permissions });
+  return (await readData<{ key: string }>(`${url}/v1/keys`, operator, { method: "POST", body })).key;
+}
+
+async function readData<Data>(url: string, key: string, init: { method?: string; body?: string } = {}): Promise<Data> {
+  const headers = { authorization: `Bearer ${key}`, ...(init.body && { "content-type": "application/json" }) };
+  const response = await fetch(url, { ...init, headers });
+  return ((await response.json()) as { data: Data }).data;
 }
 
 /** What an example shows in place of a secret: a code of a second factor, or the key that signs a browser in. */
