@@ -110,6 +110,8 @@ annotations:
   value: {{ include "perch.secretDir" .root }}/valkey-url
 - name: PERCH_RESTATE_INGRESS_URL
   value: {{ join "," .root.Values.engine.ingressUrls | quote }}
+- name: PERCH_RESTATE_ADMIN_URL
+  value: {{ join "," .root.Values.engine.adminUrls | quote }}
 - name: PERCH_METRICS_HOST
   value: {{ .root.Values.listenAddress | quote }}
 - name: PERCH_METRICS_PORT

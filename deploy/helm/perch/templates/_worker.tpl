@@ -40,8 +40,6 @@ spec:
           args: [work]
           env:
             {{- include "perch.serverSettings" $scope | nindent 12 }}
-            - name: PERCH_RESTATE_ADMIN_URL
-              value: {{ join "," $root.Values.engine.adminUrls | quote }}
             - name: PERCH_RESTATE_IDENTITY_KEYS_FILE
               value: {{ include "perch.secretDir" $root }}/engine-public-key
             - name: PERCH_WORKER_HOST
