@@ -3,7 +3,7 @@ import { isSignedOut, queryClient } from "./api/query-client.ts";
 import { Frame } from "./frame/frame.tsx";
 import { NotFound } from "./frame/not-found.tsx";
 import { PageError, WholePageError } from "./frame/page-error.tsx";
-import { parseFrameSearch, retainFrameSearch } from "./frame/search.ts";
+import { type FrameFilter, parseFrameSearch, retainFrameSearch } from "./frame/search.ts";
 import { lazyPage } from "./parts/lazy-page.tsx";
 import { parseSearch, stringifySearch, textSearch } from "./parts/text-search.ts";
 import { AgentError } from "./routes/agents/agent-error.tsx";
@@ -60,6 +60,7 @@ const agents = createRoute({
   getParentRoute: () => signedIn,
   path: "/agents",
   validateSearch: parseAgentsSearch,
+  staticData: { filters: ["environment", "range"] },
   component: lazyPage(() => import("./routes/agents/agent-list.tsx"), "AgentList"),
 });
 
@@ -79,6 +80,7 @@ const agent = createRoute({
 const agentOverview = createRoute({
   getParentRoute: () => agent,
   path: "/",
+  staticData: { filters: ["environment", "range"] },
   component: lazyPage(() => import("./routes/agents/overview.tsx"), "Overview"),
 });
 
@@ -86,6 +88,7 @@ const agentDefinition = createRoute({
   getParentRoute: () => agent,
   path: "/definition",
   validateSearch: parseDefinitionSearch,
+  staticData: { filters: ["environment"] },
   component: lazyPage(() => import("./routes/agents/definition.tsx"), "Definition"),
 });
 
@@ -100,6 +103,7 @@ const agentDeployments = createRoute({
   getParentRoute: () => agent,
   path: "/deployments",
   validateSearch: textSearch("from", "to"),
+  staticData: { filters: ["environment", "range"] },
   component: lazyPage(() => import("./routes/agents/deployments.tsx"), "AgentDeployments"),
 });
 
@@ -119,6 +123,7 @@ const playground = createRoute({
   getParentRoute: () => agent,
   path: "/playground",
   validateSearch: parsePlaygroundSearch,
+  staticData: { filters: ["environment"] },
   component: lazyPage(() => import("./routes/agents/playground.tsx"), "Playground"),
 });
 
@@ -126,6 +131,7 @@ const runs = createRoute({
   getParentRoute: () => signedIn,
   path: "/runs",
   validateSearch: textSearch("agent", "status", "session", "user", "version"),
+  staticData: { filters: ["environment", "range"] },
   component: lazyPage(() => import("./routes/runs/runs.tsx"), "Runs"),
 });
 
@@ -140,6 +146,7 @@ const approvals = createRoute({
   getParentRoute: () => signedIn,
   path: "/approvals",
   validateSearch: textSearch("agent", "status", "kind", "user"),
+  staticData: { filters: ["environment"] },
   component: lazyPage(() => import("./routes/approvals/approvals.tsx"), "Approvals"),
 });
 
@@ -153,6 +160,7 @@ const deployments = createRoute({
   getParentRoute: () => signedIn,
   path: "/deployments",
   validateSearch: textSearch("agent", "status"),
+  staticData: { filters: ["environment", "range"] },
   component: lazyPage(() => import("./routes/deployments/deployments.tsx"), "Deployments"),
 });
 
@@ -160,6 +168,7 @@ const logs = createRoute({
   getParentRoute: () => signedIn,
   path: "/logs",
   validateSearch: parseLogsSearch,
+  staticData: { filters: ["environment", "range"] },
   component: lazyPage(() => import("./routes/logs/logs.tsx"), "Logs"),
 });
 
@@ -167,6 +176,7 @@ const metrics = createRoute({
   getParentRoute: () => signedIn,
   path: "/metrics",
   validateSearch: textSearch("agent", "granularity", "version", "compare"),
+  staticData: { filters: ["environment", "range"] },
   component: lazyPage(() => import("./routes/metrics/metrics.tsx"), "Metrics"),
 });
 
@@ -207,6 +217,7 @@ const events = createRoute({
   getParentRoute: () => signedIn,
   path: "/events",
   validateSearch: textSearch("agent", "type"),
+  staticData: { filters: ["range"] },
   component: lazyPage(() => import("./routes/events/events.tsx"), "Events"),
 });
 
@@ -240,6 +251,7 @@ const connections = createRoute({
   getParentRoute: () => signedIn,
   path: "/connections",
   validateSearch: textSearch("agent", "user", "tool", "status"),
+  staticData: { filters: ["environment"] },
   component: lazyPage(() => import("./routes/connections/connections.tsx"), "Connections"),
 });
 
@@ -259,6 +271,7 @@ const audit = createRoute({
   getParentRoute: () => signedIn,
   path: "/audit",
   validateSearch: textSearch("operation", "resource", "key", "outcome", "entry"),
+  staticData: { filters: ["range"] },
   component: lazyPage(() => import("./routes/audit/audit.tsx"), "AuditLog"),
 });
 
@@ -346,5 +359,9 @@ export const router = createRouter({
 declare module "@tanstack/react-router" {
   interface Register {
     router: typeof router;
+  }
+  interface StaticDataRouteOption {
+    /** What the page takes from the top bar, which shows nothing else there. */
+    readonly filters?: readonly FrameFilter[];
   }
 }

@@ -10,6 +10,9 @@ export interface FrameSearch {
   readonly range?: string | undefined;
 }
 
+/** What a page can take from the top bar. The address keeps both on the way over pages that take none. */
+export type FrameFilter = "environment" | "range";
+
 const textOf = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);
 
 export const parseFrameSearch = (search: Record<string, unknown>): FrameSearch => ({

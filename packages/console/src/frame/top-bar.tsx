@@ -1,10 +1,27 @@
+import { useMatches } from "@tanstack/react-router";
 import { Keys, paletteKeys } from "./keys.tsx";
 import { RailButton } from "./rail-button.tsx";
+import type { FrameFilter } from "./search.ts";
 import { BarButton } from "./top-bar/bar-button.tsx";
 import { EnvironmentMenu } from "./top-bar/environment-menu.tsx";
 import { OrganisationMenu } from "./top-bar/organisation-menu.tsx";
 import { ThemeMenu } from "./top-bar/theme-menu.tsx";
 import { TimeRangeMenu } from "./top-bar/time-range-menu.tsx";
+
+const useTakes = (filter: FrameFilter): boolean =>
+  useMatches({ select: (matches) => matches.some(({ staticData }) => staticData.filters?.includes(filter)) });
+
+function PageFilters() {
+  const takesEnvironment = useTakes("environment");
+  const takesRange = useTakes("range");
+  if (!takesEnvironment && !takesRange) return null;
+  return (
+    <div className="order-last flex w-full min-w-0 md:order-none md:w-auto">
+      {takesEnvironment && <EnvironmentMenu />}
+      {takesRange && <TimeRangeMenu />}
+    </div>
+  );
+}
 
 /** What the pages are about, and the way to all of them. On a narrow screen it has two lines. */
 export const TopBar = ({ onPalette }: { readonly onPalette: () => void }) => (
@@ -13,10 +30,7 @@ export const TopBar = ({ onPalette }: { readonly onPalette: () => void }) => (
     <div className="min-w-0 flex-1">
       <OrganisationMenu />
     </div>
-    <div className="order-last flex w-full min-w-0 md:order-none md:w-auto">
-      <EnvironmentMenu />
-      <TimeRangeMenu />
-    </div>
+    <PageFilters />
     <BarButton icon="search" title={`Search and commands (${paletteKeys})`} onClick={onPalette}>
       <span className="sr-only md:not-sr-only">Search</span>
       <span className="hidden md:block">
