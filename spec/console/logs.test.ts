@@ -23,7 +23,7 @@ async function openTail() {
     await perch.logs.add("talker", { entries });
     written += count;
   };
-  return { page, write, close: () => context.close() };
+  return { page, perch, write, close: () => context.close() };
 }
 
 const shown = (page: Page, number: number) => page.getByRole("row", { name: new RegExp(`line ${number}( |$)`) });
@@ -56,5 +56,23 @@ test("arrows and Enter open a line beside the list, and Escape leads back to it"
   await page.keyboard.press("Escape");
   await page.getByRole("heading", { name: "Message" }).waitFor({ state: "detached" });
   await page.locator("[role=grid]:focus").waitFor();
+  await close();
+});
+
+test("a link to a line opens it however much was written since, and says if the line is gone", async () => {
+  const { page, perch, write, close } = await openTail();
+  await write(1);
+  await shown(page, 1).click();
+  await page.getByRole("heading", { name: "Message" }).waitFor();
+  const address = new URL(page.url());
+  address.searchParams.delete("tail");
+  for (let batch = 0; batch < 3; batch++) await write(100);
+  await visit(page, address.href);
+  await shown(page, 301).waitFor();
+  expect(await page.getByRole("group", { name: "Message" }).textContent()).toBe("line 1");
+  const [newest] = (await perch.logs.list("talker", { limit: 1 }).page()).data;
+  address.searchParams.set("line", `${newest?.id}x`);
+  await visit(page, address.href);
+  await page.getByText("This line is gone").waitFor();
   await close();
 });

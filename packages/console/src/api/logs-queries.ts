@@ -1,4 +1,5 @@
 import type { LogEntry, LogFilter, Logger, QueryOf } from "@perch/sdk";
+import { queryOptions } from "@tanstack/react-query";
 import { createPerch, perch } from "./perch.ts";
 
 export type LogLine = LogEntry;
@@ -35,6 +36,19 @@ export async function fetchLogPage(
   const { data, pagination } = await perch.logs.list(agent, query, { signal }).page();
   return { lines: data.toReversed().map(withId), olderCursor: pagination.next_cursor };
 }
+
+/** One line, wherever it is in the log; null if it is not kept any more. */
+export const lineQuery = (agent: string, id: string, at: string) =>
+  queryOptions({
+    queryKey: ["log-line", agent, id],
+    queryFn: async ({ signal }) => {
+      const range = { start_time: new Date(at).toISOString(), end_time: new Date(Date.parse(at) + 1).toISOString() };
+      const lines = perch.logs.list(agent, { ...range, limit: linesPerPage }, { signal });
+      for await (const line of lines) if (withId(line).id === id) return withId(line);
+      return null;
+    },
+    staleTime: Number.POSITIVE_INFINITY,
+  });
 
 /** Whether new lines arrive, or the page waits for the server. */
 export type TailState = "connecting" | "open" | "lost";

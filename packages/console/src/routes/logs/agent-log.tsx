@@ -1,6 +1,7 @@
 import type { LogFilter } from "@perch/sdk";
+import { useQuery } from "@tanstack/react-query";
 import { useMemo, useRef } from "react";
-import type { LogLine, LogQuery } from "../../api/logs-queries.ts";
+import { type LogLine, type LogQuery, lineQuery } from "../../api/logs-queries.ts";
 import { useFrameSearch } from "../../frame/use-frame-search.ts";
 import { Button } from "../../parts/button.tsx";
 import { OutsideText } from "../../parts/outside-text.tsx";
@@ -9,12 +10,11 @@ import { SplitView } from "../../parts/split-view.tsx";
 import { resolveRange } from "../../parts/time-range.ts";
 import { visibleText } from "../../parts/visible-text.ts";
 import { CopyLines } from "./list/copy-lines.tsx";
-import { LineDetail } from "./list/line-detail.tsx";
+import { LineDetail, LostLine } from "./list/line-detail.tsx";
 import { LogFilters } from "./list/log-filters.tsx";
 import { LogList } from "./list/log-list.tsx";
 import { countFilters, type LogsSearch, noFilters } from "./logs-search.ts";
-import type { LogLines } from "./tail/log-lines.ts";
-import { useLog } from "./tail/use-log.ts";
+import { type Log, useLog } from "./tail/use-log.ts";
 
 interface AgentLogProps {
   readonly agent: string;
@@ -37,19 +37,29 @@ function useLogQuery(agent: string, search: LogsSearch): LogQuery {
   }, [agent, level, contains, request, version, env, range, isTail]);
 }
 
-/** The line that is open stays, also when the tab drops it. */
-function useOpenLine(lines: LogLines, openId: string | undefined): LogLine | undefined {
+const isTime = (text: string | undefined): boolean => !Number.isNaN(Date.parse(text ?? ""));
+
+interface OpenLine {
+  readonly line: LogLine | undefined;
+  readonly isGone: boolean;
+}
+
+/** The line that is open stays, also when the tab drops it. One that a link leads to is fetched if the list does not have it. */
+function useOpenLine(agent: string, { store, isLoading }: Log, { line: id, at }: LogsSearch): OpenLine {
   const found = useRef<LogLine>(undefined);
-  if (found.current?.id !== openId)
-    found.current = openId === undefined ? undefined : lines.all().find(({ id }) => id === openId);
-  return found.current;
+  if (found.current?.id !== id)
+    found.current = id === undefined ? undefined : store.lines.all().find((line) => line.id === id);
+  const isElsewhere = found.current === undefined && id !== undefined && !isLoading && isTime(at);
+  const { data } = useQuery({ ...lineQuery(agent, id ?? "", at ?? ""), enabled: isElsewhere });
+  const line = found.current ?? (isElsewhere ? (data ?? undefined) : undefined);
+  return { line, isGone: isElsewhere && data === null };
 }
 
 export function AgentLog({ agent, search, onChange }: AgentLogProps) {
   const isTail = search.tail !== undefined;
   const log = useLog(useLogQuery(agent, search), isTail);
-  const open = useOpenLine(log.store.lines, search.line);
-  const close = () => onChange({ line: undefined });
+  const { line: open, isGone } = useOpenLine(agent, log, search);
+  const close = () => onChange({ line: undefined, at: undefined });
   const list = (
     <Page
       title={
@@ -72,11 +82,16 @@ export function AgentLog({ agent, search, onChange }: AgentLogProps) {
         agent={agent}
         log={log}
         openId={open?.id}
-        onOpen={(line, replace) => onChange({ line: line.id }, replace)}
+        onOpen={({ id, timestamp }, replace) => onChange({ line: id, at: timestamp }, replace)}
         isFiltered={countFilters(search) > 0}
         onClear={() => onChange(noFilters)}
       />
     </Page>
   );
-  return <SplitView list={list} detail={open && <LineDetail agent={agent} line={open} onClose={close} />} />;
+  const detail = isGone ? (
+    <LostLine onClose={close} />
+  ) : (
+    open && <LineDetail agent={agent} line={open} onClose={close} />
+  );
+  return <SplitView list={list} detail={detail} />;
 }

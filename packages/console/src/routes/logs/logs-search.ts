@@ -10,6 +10,8 @@ export interface LogsSearch {
   readonly tail?: 1 | undefined;
   /** The id of the line that is open. */
   readonly line?: string | undefined;
+  /** When that line was written: so it is found in a log that went on since. */
+  readonly at?: string | undefined;
 }
 
 const filters = ["level", "contains", "request", "version"] as const;
@@ -23,7 +25,7 @@ export const noFilters: Pick<LogsSearch, (typeof filters)[number]> = {
   version: undefined,
 };
 
-const parseTexts = textSearch("agent", "level", "contains", "request", "version", "line");
+const parseTexts = textSearch("agent", "level", "contains", "request", "version", "line", "at");
 
 export const parseLogsSearch = (search: Record<string, unknown>): LogsSearch => ({
   ...parseTexts(search),
