@@ -1,0 +1,24 @@
+import encodeQR from "qr";
+
+/** Squares of light around the code, without which cameras do not find it. */
+const border = 4;
+
+/** One path of squares: `M x y h1v1h-1z` for each dark one. */
+const squares = (rows: readonly (readonly boolean[])[]): string =>
+  rows.flatMap((row, y) => row.map((isDark, x) => (isDark ? `M${x} ${y}h1v1h-1z` : ""))).join("");
+
+/** What a camera reads: dark on light in both themes. */
+export function QrCode({ text, label }: { readonly text: string; readonly label: string }) {
+  const rows = encodeQR(text, "raw", { border, ecc: "low" });
+  return (
+    <svg
+      role="img"
+      aria-label={label}
+      viewBox={`0 0 ${rows.length} ${rows.length}`}
+      shapeRendering="crispEdges"
+      className="size-56 rounded bg-white"
+    >
+      <path d={squares(rows)} className="fill-black" />
+    </svg>
+  );
+}
