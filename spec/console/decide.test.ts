@@ -106,6 +106,18 @@ test("on a phone, by touch: arguments are edited and approved, a question is ans
   await page.context().close();
 });
 
+test("who started the run is told that somebody else decides, and has no button that would be refused", async () => {
+  const id = await askFor(approver, "refunds", "Mine.");
+  const page = await openAsApprover();
+  await visit(page, `/console/approvals/${id}`);
+  await page.getByText("somebody else must decide").waitFor();
+  await page.keyboard.press("a");
+  expect(await button(page, /^(Approve|Reject) call/).count()).toBe(0);
+  expect(await page.getByRole("dialog").count()).toBe(0);
+  expect(await statusOf(id)).toBe("open");
+  await page.context().close();
+});
+
 test("what another approver changed cannot be approved before it was shown, and what was decided elsewhere is said at once", async () => {
   const agent = await perch.agents.get("refunds");
   const tools = agent.tools.map((tool) =>

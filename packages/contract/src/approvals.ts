@@ -66,6 +66,9 @@ const CallSoFar = z.object({
 });
 
 export const Approval = ApprovalSummary.extend({
+  left_to_others: z
+    .boolean()
+    .describe("Whether you started the run and the agent's policy leaves the decision to others: yours is refused."),
   contents: z
     .object({
       message: z.string().describe("The message that started the run."),

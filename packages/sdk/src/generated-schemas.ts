@@ -180,6 +180,8 @@ export interface Approval {
   decided_by: Decider | null;
   /** Whether a person changed the arguments. */
   edited: boolean;
+  /** Whether you started the run and the agent's policy leaves the decision to others: yours is refused. */
+  left_to_others: boolean;
   /** What a decision is about: for keys and persons with the permission `approve`. null for others, and where the user was erased. */
   contents: {
     /** The message that started the run. */

@@ -163,6 +163,7 @@ export async function tellDecide({ perch, server, shop }: Told): Promise<Pages> 
   const mailing = await askFor(perch, "mailing", "Tell our customers about the first flush.", "anna");
   const question = await askFor(perch, "gifts", "A present for Ada, please.", "customer-1040");
   const call = await askFor(perch, "refunds", broken, "customer-1041");
+  const own = await askFor(approver, "refunds", "Pay back my own order.");
   const office = await createApprover(perch, server.url, "office");
   const { secret } = await office.mfa.enrol();
   await office.mfa.confirm({ code: generateTotpCode(secret) });
@@ -176,6 +177,7 @@ export async function tellDecide({ perch, server, shop }: Told): Promise<Pages> 
     "approval-question": seen(question),
     "approval-two-approvers": seen(mailing, office),
     "approval-without-factor": seen(mailing),
+    "approval-left-to-others": seen(own),
     "approval-approved": seen(approved),
     "approval-rejected": seen(rejected),
     "approval-answered": seen(answered),

@@ -810,6 +810,8 @@ class Approval(Model):
     """Who decided last. null while it is open, and where nobody did."""
     edited: bool
     """Whether a person changed the arguments."""
+    left_to_others: bool
+    """Whether you started the run and the agent's policy leaves the decision to others: yours is refused."""
     contents: ApprovalContents | None
     """What a decision is about: for keys and persons with the permission ``approve``. null for others, and where the user was erased."""
 

@@ -10,7 +10,7 @@ import { Uncached, Unchanged } from "../../platform/unchanged.ts";
 import type { AgentDirectory } from "../agents/agent-directory.ts";
 import type { Handlers, RequestContext } from "../handlers.ts";
 import * as queries from "./approval-queries.ts";
-import { deciderOf, voterOf } from "./approval-rules.ts";
+import { deciderOf, isLeftToOthers, voterOf } from "./approval-rules.ts";
 import type { CheckSchema } from "./check-schema.ts";
 import type { ContinueRuns } from "./continue-runs.ts";
 import type { DecideApproval, Decision } from "./decide-approval.ts";
@@ -76,7 +76,11 @@ export const approvalHandlers = (deps: ApprovalDeps) => {
     // Of a user who was erased, nothing is left to open.
     const isShown = context.caller.permissions.has("approve") && row.sealed_call.length > 0;
     const contents = isShown ? await openContents(trx, row) : null;
-    return single({ ...toApprovalSummary(row), contents });
+    return single({
+      ...toApprovalSummary(row),
+      left_to_others: isLeftToOthers(row, voterOf(context.caller)),
+      contents,
+    });
   };
 
   /** What a person wrote is checked before anything is locked. What it is checked against never changes. */

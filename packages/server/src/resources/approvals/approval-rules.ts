@@ -50,6 +50,12 @@ export function voterOf({ originId, session }: Caller): string {
   return `key:${originId}`;
 }
 
+/** Whether a voter started the run and the policy wants another. Links have no voter. */
+export const isLeftToOthers = (
+  { invoker, invoker_may_decide }: { readonly invoker: string | null; readonly invoker_may_decide: boolean },
+  voter: string | null,
+): boolean => !invoker_may_decide && voter !== null && invoker === voter;
+
 /** How answers and the log name who decides. */
 export function deciderOf({ keyId, keyName, session }: Caller): Decider {
   const person = session?.person;

@@ -149,12 +149,17 @@ describe("POST /v1/approvals/{approval_id}/approve", () => {
     const calls = [{}, { invokerMayDecide: true }];
     const { approvals } = await insertWaitingRun(perch(), organisation, { calls, invoker });
     const [refused = "", allowed = ""] = approvals;
+    const isLeftToOthers = async (id: string, key: string) => (await get(organisation, id, key)).left_to_others;
+    expect(await isLeftToOthers(refused, approver)).toBe(true);
+    expect(await isLeftToOthers(allowed, approver)).toBe(false);
     for (const decide of [approve, reject])
       expect(expectError(await decide(organisation, refused, {}, approver), "forbidden").message).toContain(
         "You started this run",
       );
     ok(await approve(organisation, allowed, {}, approver));
-    ok(await approve(organisation, refused, {}, await organisation.createKey({ permissions: ["approve"] })));
+    const other = await organisation.createKey({ permissions: ["read", "approve"] });
+    expect(await isLeftToOthers(refused, other)).toBe(false);
+    ok(await approve(organisation, refused, {}, other));
   });
 });
 

@@ -15,7 +15,7 @@ import {
   type VisibleApproval,
   type Vote,
 } from "./approval-queries.ts";
-import { callDigest } from "./approval-rules.ts";
+import { callDigest, isLeftToOthers } from "./approval-rules.ts";
 import { type ApprovalDecision, openCall, openDecision, sealDecision } from "./seal-approval.ts";
 import { votesOf } from "./to-approval.ts";
 import { listDecidingKeys } from "./vote-queries.ts";
@@ -109,7 +109,7 @@ function refuseOtherKind({ kind, id }: ApprovalRow, { verdict }: Decision): void
 
 /** Who started a run knows what it asks for, and would be asking itself. */
 function refuseInvoker(row: ApprovalRow, { voter }: DecidedBy): void {
-  if (row.invoker_may_decide || voter === null || row.invoker !== voter) return;
+  if (!isLeftToOthers(row, voter)) return;
   throw forbidden(
     "You started this run, so somebody else must decide: use another key with the permission `approve`. For later runs, `invoker_may_decide` in the agent's policy allows it.",
   );

@@ -14,6 +14,8 @@ const hasApproved = ({ approved_by }: Approval, me: ReturnType<typeof useMe>): b
 /** Why nobody can decide here who is signed in like this, in the API's words; undefined: they can. */
 export function useRefusal(approval: Approval): ReactNode | undefined {
   const me = useMe();
+  if (approval.left_to_others)
+    return "You started this run, so somebody else must decide. For later runs, `invoker_may_decide` in the agent's approval policy allows it.";
   if (approval.second_factor && me.session?.person)
     return "This needs a second factor, which belongs to an API key, and you are signed in as a person. Sign in with an API key that has one, or send the request with that key.";
   if (approval.second_factor && !me.key.second_factor)
