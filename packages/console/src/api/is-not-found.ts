@@ -1,3 +1,3 @@
 import { PerchError } from "@perch/sdk";
 
-export const isNotFound = (error: unknown): boolean => error instanceof PerchError && error.status === 404;
+export const isNotFound = (error: unknown): error is PerchError => error instanceof PerchError && error.status === 404;

@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { EmptyState } from "../parts/empty-state.tsx";
 import { useTabTitle } from "../parts/page.tsx";
+import { textLinkClass } from "../parts/text-link.ts";
 
 export function NotFound() {
   useTabTitle("No such page");
@@ -9,7 +10,7 @@ export function NotFound() {
       <EmptyState heading="h1" title="There is no page at this address">
         <p>
           Check the address, or go to the{" "}
-          <Link to="/agents" className="text-accent underline">
+          <Link to="/agents" className={textLinkClass}>
             agents
           </Link>
           .

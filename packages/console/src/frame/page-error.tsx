@@ -1,12 +1,13 @@
-import { PerchError } from "@perch/sdk";
 import { onlineManager, useQueryErrorResetBoundary } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { type ReactNode, useCallback, useEffect } from "react";
+import { isNotFound } from "../api/is-not-found.ts";
 import { Button } from "../parts/button.tsx";
 import { EmptyState } from "../parts/empty-state.tsx";
 import { ErrorNote } from "../parts/error-note.tsx";
 import { OutsideText } from "../parts/outside-text.tsx";
 import { useTabTitle } from "../parts/page.tsx";
+import { textLinkClass } from "../parts/text-link.ts";
 import { isOfOtherRelease, reloadAfterUpgrade } from "./other-release.ts";
 
 interface PageErrorProps {
@@ -24,7 +25,7 @@ const Missing = ({ message }: { readonly message: string }) => (
     </p>
     <p>
       It may have been deleted, or belong to another organisation. See which{" "}
-      <Link to="/agents" className="text-accent underline">
+      <Link to="/agents" className={textLinkClass}>
         agents
       </Link>{" "}
       there are.
@@ -35,7 +36,7 @@ const Missing = ({ message }: { readonly message: string }) => (
 /** What a page shows that could not be loaded. It tries again when a connection that was lost is back. */
 export function PageError({ error, reset, children }: PageErrorProps) {
   const isMissingPart = isOfOtherRelease(error);
-  const isMissing = error instanceof PerchError && error.status === 404;
+  const isMissing = isNotFound(error);
   useTabTitle(isMissing ? "Not found" : "Not loaded");
   const { reset: forgetFailedQueries } = useQueryErrorResetBoundary();
   const retry = useCallback(() => {

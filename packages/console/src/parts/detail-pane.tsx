@@ -1,8 +1,7 @@
 import { type ReactNode, useEffect, useRef } from "react";
 import { CloseButton } from "./close-button.tsx";
 import { HeadingLevel } from "./heading-level.ts";
-import { useEscapeToClose } from "./use-escape-to-close.ts";
-import { besideList, useMedia } from "./use-media.ts";
+import { useDetail } from "./use-detail.ts";
 
 interface DetailPaneProps {
   readonly title: ReactNode;
@@ -28,23 +27,13 @@ function useFocusBackToRow(): void {
   );
 }
 
-/**
- * One thing of a list, for the detail of a `SplitView`. Beside the list the page has a title already; on a narrow screen, where it covers
- * the list, this is the title, and the keyboard comes along. Escape closes it.
- */
+/** The detail of a `SplitView`: its title, what can be done with it, and a button that closes it. */
 export function DetailPane({ title, what, actions, onClose, children }: DetailPaneProps) {
-  const isWide = useMedia(besideList);
-  const Heading = isWide ? "h2" : "h1";
-  const pane = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    // It covers the list, where the keyboard was. A menu of its own would close if it lost the focus.
-    if (!isWide && !document.activeElement?.closest("[role=menu]")) pane.current?.focus();
-  }, [isWide]);
+  const { ref, Heading } = useDetail(onClose);
   useFocusBackToRow();
-  useEscapeToClose(onClose);
   return (
     <div
-      ref={pane}
+      ref={ref}
       tabIndex={-1}
       className="@container flex h-full min-h-0 flex-col gap-3 overflow-auto px-4 py-3 outline-none"
     >
@@ -53,7 +42,7 @@ export function DetailPane({ title, what, actions, onClose, children }: DetailPa
         {actions && <div className="flex flex-wrap items-center gap-2 max-md:order-last max-md:w-full">{actions}</div>}
         <CloseButton what={what} onClose={onClose} />
       </header>
-      <HeadingLevel value={isWide ? 3 : 2}>{children}</HeadingLevel>
+      <HeadingLevel value={Heading === "h2" ? 3 : 2}>{children}</HeadingLevel>
     </div>
   );
 }

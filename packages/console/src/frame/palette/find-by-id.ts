@@ -1,4 +1,4 @@
-import { PerchError } from "@perch/sdk";
+import { isNotFound } from "../../api/is-not-found.ts";
 import { perch } from "../../api/perch.ts";
 import type { PastedId } from "./id-kind.ts";
 
@@ -21,7 +21,7 @@ export async function findAgentOfDeployment(pasted: PastedId): Promise<string | 
 
 export async function findAgent({ id }: PastedId): Promise<string | undefined> {
   const found = await perch.agents.get(id).catch((error: unknown) => {
-    if (error instanceof PerchError && error.status === 404) return undefined;
+    if (isNotFound(error)) return undefined;
     throw error;
   });
   return found?.name;

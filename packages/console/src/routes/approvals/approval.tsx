@@ -1,14 +1,14 @@
-import { type Approval, PerchError } from "@perch/sdk";
+import type { Approval } from "@perch/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { useParams } from "@tanstack/react-router";
-import { use, useEffect, useRef, useState } from "react";
+import { use, useState } from "react";
 import { approvalQuery } from "../../api/approvals-queries.ts";
+import { isNotFound } from "../../api/is-not-found.ts";
 import { CloseButton } from "../../parts/close-button.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { OutsideText } from "../../parts/outside-text.tsx";
-import { useEscapeToClose } from "../../parts/use-escape-to-close.ts";
-import { besideList, useMedia } from "../../parts/use-media.ts";
+import { useDetail } from "../../parts/use-detail.ts";
 import { Working } from "../../parts/working.tsx";
 import { ApprovalBody } from "./approval/approval-body.tsx";
 import { CallSentence } from "./approval/call-sentence.tsx";
@@ -17,31 +17,28 @@ import { QueueContext } from "./queue-context.ts";
 import { TimeLeft, useSeconds } from "./time-left.tsx";
 
 interface HeaderProps {
+  readonly Heading: "h1" | "h2";
   readonly approval: Approval | undefined;
   readonly now: Date;
   readonly onClose: () => void;
 }
 
-/** Beside the list the page has a title already; as a page of its own the approval is the title. */
-function Header({ approval, now, onClose }: HeaderProps) {
-  const Heading = useMedia(besideList) ? "h2" : "h1";
-  return (
-    <header className="flex items-start gap-3 border-line border-b px-4 py-3">
-      <div className="flex min-w-0 flex-1 flex-col gap-1">
-        <Heading className="font-normal! text-body [overflow-wrap:anywhere]">
-          {approval ? <CallSentence approval={approval} /> : "Approval"}
-        </Heading>
-        {approval && (
-          <p className="flex flex-wrap items-center gap-x-3 text-table">
-            <ApprovalStatusMark status={approval.status} />
-            {approval.status === "open" && <TimeLeft until={approval.expires_at} now={now} />}
-          </p>
-        )}
-      </div>
-      <CloseButton what="the approval" onClose={onClose} />
-    </header>
-  );
-}
+const Header = ({ Heading, approval, now, onClose }: HeaderProps) => (
+  <header className="flex items-start gap-3 border-line border-b px-4 py-3">
+    <div className="flex min-w-0 flex-1 flex-col gap-1">
+      <Heading className="font-normal! text-body [overflow-wrap:anywhere]">
+        {approval ? <CallSentence approval={approval} /> : "Approval"}
+      </Heading>
+      {approval && (
+        <p className="flex flex-wrap items-center gap-x-3 text-table">
+          <ApprovalStatusMark status={approval.status} />
+          {approval.status === "open" && <TimeLeft until={approval.expires_at} now={now} />}
+        </p>
+      )}
+    </div>
+    <CloseButton what="the approval" onClose={onClose} />
+  </header>
+);
 
 const NoApproval = ({ id }: { readonly id: string }) => (
   <EmptyState title="There is no such approval">
@@ -74,17 +71,11 @@ export function ApprovalPage() {
   const { close } = use(QueueContext);
   const { data: approval, error, refetch } = useQuery(approvalQuery(id));
   const now = useSeconds(approval?.status === "open");
-  useEscapeToClose(close);
-  const page = useRef<HTMLDivElement>(null);
-  const isWide = useMedia(besideList);
-  useEffect(() => {
-    // It covers the list, where the keyboard was.
-    if (!isWide) page.current?.focus();
-  }, [isWide, id]);
-  const isMissing = error instanceof PerchError && error.status === 404;
+  const { ref, Heading } = useDetail(close, id);
+  const isMissing = isNotFound(error);
   return (
-    <div ref={page} tabIndex={-1} className="flex h-full min-h-0 flex-col outline-none">
-      <Header approval={approval} now={now} onClose={close} />
+    <div ref={ref} tabIndex={-1} className="flex h-full min-h-0 flex-col outline-none">
+      <Header Heading={Heading} approval={approval} now={now} onClose={close} />
       {approval && <Shown key={id} approval={approval} />}
       {!approval && !error && <Working what="the approval" />}
       {isMissing && <NoApproval id={id} />}

@@ -1,8 +1,9 @@
-import { type Connection, PerchError } from "@perch/sdk";
+import type { Connection } from "@perch/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { useState } from "react";
 import { connectionQuery, connectionsChanged } from "../../api/connections-queries.ts";
+import { isNotFound } from "../../api/is-not-found.ts";
 import { perch } from "../../api/perch.ts";
 import { Button } from "../../parts/button.tsx";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
@@ -65,7 +66,7 @@ export function ConnectionPage() {
   const { agent, connection: id } = useParams({ from: "/signed-in/connections/$agent/$connection" });
   const navigate = useNavigate();
   const { data: connection, error, refetch } = useQuery(connectionQuery(agent, id));
-  const isMissing = error instanceof PerchError && error.status === 404;
+  const isMissing = isNotFound(error);
   const close = () =>
     void navigate({
       to: "/connections",

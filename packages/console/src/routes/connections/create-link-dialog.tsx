@@ -12,6 +12,7 @@ import { Dialog } from "../../parts/dialog.tsx";
 import { DialogActions } from "../../parts/dialog-actions.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { Field, Select, TextInput } from "../../parts/field.tsx";
+import { textLinkClass } from "../../parts/text-link.ts";
 import { visibleText } from "../../parts/visible-text.ts";
 import { ShownValue } from "../../session/shown-value.tsx";
 import { type MadeOnce, useShownOnce } from "../../session/use-shown-once.ts";
@@ -145,7 +146,7 @@ export function CreateLinkDialog({ open, onClose, ...rest }: CreateLinkDialogPro
           <p className="text-muted text-table">
             Hand it to the user: it works once, until {exactTime(new Date(created.link_expires_at))}. The user consents
             and returns to your application, which confirms who came back; runs use the account only after that.{" "}
-            <a href="/docs#tag/connections" target="_blank" rel="noreferrer" className="text-accent underline">
+            <a href="/docs#tag/connections" target="_blank" rel="noreferrer" className={textLinkClass}>
               How an application confirms
             </a>
           </p>

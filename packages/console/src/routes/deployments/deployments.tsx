@@ -7,6 +7,7 @@ import { PagedList } from "../../lists/paged-list.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { FilterBar, SelectFilter } from "../../parts/filters.tsx";
 import { Page } from "../../parts/page.tsx";
+import { textLinkClass } from "../../parts/text-link.ts";
 import { rangeLabel, resolveRange } from "../../parts/time-range.ts";
 import { AllDeploymentsTable } from "./list/all-deployments-table.tsx";
 import { Canaries } from "./list/canaries.tsx";
@@ -19,11 +20,7 @@ const NoDeployments = ({ isFiltered, range }: { readonly isFiltered: boolean; re
   <EmptyState title={isFiltered ? "No deployment matches" : "No deployments in this time"}>
     <p className="text-muted">
       Deployments of all agents stand here, from {rangeLabel(range).toLowerCase()}.{" "}
-      <Link
-        to="."
-        search={(before: object) => ({ ...before, range: "30d" }) as never}
-        className="text-accent underline"
-      >
+      <Link to="." search={(before: object) => ({ ...before, range: "30d" }) as never} className={textLinkClass}>
         Look at the last 30 days
       </Link>
       , or deploy an agent:

@@ -1,7 +1,7 @@
-import { PerchError } from "@perch/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { eventQuery } from "../../api/events-queries.ts";
+import { isNotFound } from "../../api/is-not-found.ts";
 import { useAgentName } from "../../lists/use-agent-name.ts";
 import { Ago } from "../../parts/ago.tsx";
 import { ContentView } from "../../parts/content-view.tsx";
@@ -22,7 +22,7 @@ export function EventPage() {
   const nameOf = useAgentName();
   const { data: event, error, refetch } = useQuery(eventQuery(id));
   const agent = event?.agent_id === null || event === undefined ? undefined : nameOf(event.agent_id);
-  const isMissing = error instanceof PerchError && error.status === 404;
+  const isMissing = isNotFound(error);
   return (
     <DetailPane
       title={

@@ -1,6 +1,6 @@
-import { PerchError } from "@perch/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
+import { isNotFound } from "../../api/is-not-found.ts";
 import { keyQuery } from "../../api/keys-queries.ts";
 import { DetailPane } from "../../parts/detail-pane.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
@@ -24,7 +24,7 @@ export function KeyPage() {
   const { key: id } = useParams({ from: "/signed-in/keys/$key" });
   const navigate = useNavigate();
   const { data: key, error, refetch } = useQuery(keyQuery(id));
-  const isMissing = error instanceof PerchError && error.status === 404;
+  const isMissing = isNotFound(error);
   const close = () => void navigate({ to: "/keys", search: ((search: object) => search) as never, resetScroll: false });
   return (
     <DetailPane

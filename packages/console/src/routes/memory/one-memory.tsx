@@ -1,7 +1,8 @@
-import { type Memory, PerchError } from "@perch/sdk";
+import type { Memory } from "@perch/sdk";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useState } from "react";
+import { isNotFound } from "../../api/is-not-found.ts";
 import { memoryQuery } from "../../api/memory-queries.ts";
 import { perch } from "../../api/perch.ts";
 import { Ago } from "../../parts/ago.tsx";
@@ -95,7 +96,7 @@ export function OneMemory() {
   const { data: memory, error, refetch } = useQuery(memoryQuery(agent, id));
   const close = () =>
     void navigate({ to: "/memory", search: (before: object) => ({ ...before, agent }), resetScroll: false });
-  const isMissing = error instanceof PerchError && error.status === 404;
+  const isMissing = isNotFound(error);
   const canDelete = useCan("delete");
   return (
     <DetailPane

@@ -10,6 +10,7 @@ import { formatDollars, formatPercent, formatRuns, formatShort, totalOf } from "
 import { OutsideText } from "../../parts/outside-text.tsx";
 import { Sparkline } from "../../parts/sparkline.tsx";
 import { Cell, RowName, Table, wideOnly } from "../../parts/table.tsx";
+import { textLinkClass } from "../../parts/text-link.ts";
 import { rangeLabel } from "../../parts/time-range.ts";
 import { Working } from "../../parts/working.tsx";
 
@@ -105,7 +106,7 @@ export function AllAgents() {
       <EmptyState title="No agents yet">
         <p className="text-muted">
           Each agent has a line here, with its runs, failures, run time, tokens and cost.{" "}
-          <Link to="/agents" className="text-accent underline">
+          <Link to="/agents" className={textLinkClass}>
             See how to begin
           </Link>
           .

@@ -1,7 +1,8 @@
-import { type Invocation, PerchError } from "@perch/sdk";
+import type { Invocation } from "@perch/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
-import { Suspense, useEffect, useRef } from "react";
+import { Suspense } from "react";
+import { isNotFound } from "../../api/is-not-found.ts";
 import { runQuery } from "../../api/runs-queries.ts";
 import { CloseButton } from "../../parts/close-button.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
@@ -10,8 +11,7 @@ import { IdText } from "../../parts/id-text.tsx";
 import { lazyPage } from "../../parts/lazy-page.tsx";
 import { OutsideText } from "../../parts/outside-text.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
-import { useEscapeToClose } from "../../parts/use-escape-to-close.ts";
-import { besideList, useMedia } from "../../parts/use-media.ts";
+import { useDetail } from "../../parts/use-detail.ts";
 import { Working } from "../../parts/working.tsx";
 import { RunBody } from "./run/run-body.tsx";
 
@@ -29,32 +29,29 @@ const NoRun = ({ run }: { readonly run: string }) => (
 );
 
 interface HeaderProps {
+  readonly Heading: "h1" | "h2";
   readonly agent: string;
   readonly id: string;
   readonly run: Invocation | undefined;
   readonly onClose: () => void;
 }
 
-/** Beside the list the page has a title already; as a page of its own the run is the title. */
-function Header({ agent, id, run, onClose }: HeaderProps) {
-  const Heading = useMedia(besideList) ? "h2" : "h1";
-  return (
-    <header className="flex flex-wrap items-center gap-x-3 gap-y-2 px-4 pt-3">
-      <Heading className="flex min-w-0 items-center gap-2 font-medium text-body">
-        {run ? <StatusMark status={run.status} /> : "Run"}
-        <IdText id={id} what="the request id" />
-      </Heading>
-      <div className="ml-auto flex items-center gap-2">
-        {run && (
-          <Suspense>
-            <RunActions agent={agent} run={run} />
-          </Suspense>
-        )}
-        <CloseButton what="the run" onClose={onClose} />
-      </div>
-    </header>
-  );
-}
+const Header = ({ Heading, agent, id, run, onClose }: HeaderProps) => (
+  <header className="flex flex-wrap items-center gap-x-3 gap-y-2 px-4 pt-3">
+    <Heading className="flex min-w-0 items-center gap-2 font-medium text-body">
+      {run ? <StatusMark status={run.status} /> : "Run"}
+      <IdText id={id} what="the request id" />
+    </Heading>
+    <div className="ml-auto flex items-center gap-2">
+      {run && (
+        <Suspense>
+          <RunActions agent={agent} run={run} />
+        </Suspense>
+      )}
+      <CloseButton what="the run" onClose={onClose} />
+    </div>
+  </header>
+);
 
 /** One run: what it was asked and said, and every step on the way. */
 export function RunPage() {
@@ -67,17 +64,11 @@ export function RunPage() {
       search: ({ step: _step, logs: _logs, ...list }: Record<string, unknown>) => list,
       resetScroll: false,
     });
-  useEscapeToClose(close);
-  const page = useRef<HTMLDivElement>(null);
-  const isWide = useMedia(besideList);
-  useEffect(() => {
-    // It covers the list, where the keyboard was.
-    if (!isWide) page.current?.focus();
-  }, [isWide]);
-  const isMissing = error instanceof PerchError && error.status === 404;
+  const { ref, Heading } = useDetail(close);
+  const isMissing = isNotFound(error);
   return (
-    <div ref={page} tabIndex={-1} className="@container flex h-full min-h-0 flex-col overflow-auto outline-none">
-      <Header agent={agent} id={id} run={run} onClose={close} />
+    <div ref={ref} tabIndex={-1} className="@container flex h-full min-h-0 flex-col overflow-auto outline-none">
+      <Header Heading={Heading} agent={agent} id={id} run={run} onClose={close} />
       {run && <RunBody key={id} agent={agent} run={run} />}
       {!run && !error && <Working what="the run" />}
       {isMissing && <NoRun run={id} />}

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import type { ReactNode } from "react";
+import { FactLine, FactList } from "../../parts/fact-list.tsx";
 import { IdText } from "../../parts/id-text.tsx";
 import { OutsideText } from "../../parts/outside-text.tsx";
 import { Section } from "../../parts/section.tsx";
@@ -9,32 +9,21 @@ import { PermissionList } from "./organisation/permission-list.tsx";
 import { formatCount } from "./organisation/quota.ts";
 import { QuotaTable } from "./organisation/quota-table.tsx";
 
-const Fact = ({ name, children }: { readonly name: string; readonly children: ReactNode }) => (
-  <div className="flex min-w-0 flex-wrap items-center gap-x-3">
-    <dt className="w-44 shrink-0 text-muted">{name}</dt>
-    <dd className="min-w-0">{children}</dd>
-  </div>
-);
-
-const Facts = ({ children }: { readonly children: ReactNode }) => (
-  <dl className="flex flex-col gap-1 text-table">{children}</dl>
-);
-
 const Limits = () => {
   const { limits } = useMe();
   return (
-    <Facts>
-      <Fact name="Requests">
+    <FactList>
+      <FactLine name="Requests">
         {formatCount(limits.requests_per_minute)} a minute, {formatCount(limits.burst)} at once
-      </Fact>
-      <Fact name="Runs at the same time">{formatCount(limits.concurrent_runs)}</Fact>
-      <Fact name="Logs and metrics">{formatCount(limits.log_days)} days</Fact>
-      <Fact name="Versions of an agent">{formatCount(limits.versions_per_agent)}</Fact>
-      <Fact name="Deployments of an agent">
+      </FactLine>
+      <FactLine name="Runs at the same time">{formatCount(limits.concurrent_runs)}</FactLine>
+      <FactLine name="Logs and metrics">{formatCount(limits.log_days)} days</FactLine>
+      <FactLine name="Versions of an agent">{formatCount(limits.versions_per_agent)}</FactLine>
+      <FactLine name="Deployments of an agent">
         {formatCount(limits.deployments_per_agent)}; those that ended first make room
-      </Fact>
-      <Fact name="Memories of an agent">{formatCount(limits.memories_per_agent)}; the oldest make room</Fact>
-    </Facts>
+      </FactLine>
+      <FactLine name="Memories of an agent">{formatCount(limits.memories_per_agent)}; the oldest make room</FactLine>
+    </FactList>
   );
 };
 
@@ -47,18 +36,18 @@ export function Organisation() {
   return (
     <div className="mx-auto max-w-[1280px] px-4 pb-8">
       <Section title="Organisation">
-        <Facts>
-          <Fact name="Name">
+        <FactList>
+          <FactLine name="Name">
             <OutsideText text={organisation.name} />
-          </Fact>
-          <Fact name="Id">
+          </FactLine>
+          <FactLine name="Id">
             <IdText id={organisation.id} what="the organisation's id" />
-          </Fact>
-          <Fact name="Tier">
+          </FactLine>
+          <FactLine name="Tier">
             {organisation.tier}
             <span className="text-muted">; the operator of the installation changes it</span>
-          </Fact>
-        </Facts>
+          </FactLine>
+        </FactList>
       </Section>
       <Section title="Quotas">
         {usage ? (

@@ -1,7 +1,8 @@
-import { type DeliveryWithAttempts, PerchError } from "@perch/sdk";
+import type { DeliveryWithAttempts } from "@perch/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { eventQuery } from "../../api/events-queries.ts";
+import { isNotFound } from "../../api/is-not-found.ts";
 import { deliveryQuery } from "../../api/webhooks-queries.ts";
 import { useAgentName } from "../../lists/use-agent-name.ts";
 import { Ago } from "../../parts/ago.tsx";
@@ -26,7 +27,7 @@ function DeliveryBody({ delivery }: { readonly delivery: DeliveryWithAttempts })
   const { data: event, error, isPending } = useQuery(eventQuery(delivery.event_id));
   const nameOf = useAgentName();
   const agent = event && event.agent_id !== null ? nameOf(event.agent_id) : undefined;
-  const isGone = error instanceof PerchError && error.status === 404;
+  const isGone = isNotFound(error);
   return (
     <>
       <Facts>
@@ -75,7 +76,7 @@ export function DeliveryPage() {
   const navigate = useNavigate();
   const { data: delivery, error, refetch } = useQuery(deliveryQuery(webhook, id));
   const canWrite = useCan("write");
-  const isMissing = error instanceof PerchError && error.status === 404;
+  const isMissing = isNotFound(error);
   const close = () =>
     void navigate({
       to: "/webhooks/$webhook",

@@ -1,6 +1,7 @@
-import { PerchError, type Webhook } from "@perch/sdk";
+import type { Webhook } from "@perch/sdk";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, Outlet, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { isNotFound } from "../../api/is-not-found.ts";
 import { deliveriesQuery, webhookQuery } from "../../api/webhooks-queries.ts";
 import { PagedList } from "../../lists/paged-list.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
@@ -107,7 +108,7 @@ export function WebhookPage() {
   const { delivery } = useParams({ strict: false });
   const search = useSearch({ from: "/signed-in/webhooks/$webhook" });
   const { data: webhook, error, refetch } = useQuery(webhookQuery(id));
-  const isMissing = error instanceof PerchError && error.status === 404;
+  const isMissing = isNotFound(error);
   const change = (filters: DeliverySearch) =>
     void navigate({ to: ".", search: ((before: object) => ({ ...before, ...filters })) as never });
   const list = (

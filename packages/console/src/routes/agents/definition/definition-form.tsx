@@ -2,6 +2,7 @@ import type { Agent } from "@perch/sdk";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { Select, TextArea } from "../../../parts/field.tsx";
 import { Section } from "../../../parts/section.tsx";
+import { textLinkClass } from "../../../parts/text-link.ts";
 import { ModelInput } from "../model-input.tsx";
 import type { Schema } from "./definition-schema.ts";
 import { FallbackModels } from "./fallback-models.tsx";
@@ -114,7 +115,7 @@ function OnlyInYaml({ agent, definition, schema }: FormPart & { readonly agent: 
             to="/agents/$agent/definition"
             params={{ agent: ref }}
             search={(search) => ({ ...search, view: "yaml" as const })}
-            className="text-accent underline"
+            className={textLinkClass}
           >
             YAML
           </Link>

@@ -1,20 +1,12 @@
 import type { Deployment } from "@perch/sdk";
 import { Link } from "@tanstack/react-router";
-import type { ReactNode } from "react";
 import { useDeployerName } from "../../../lists/use-deployer-name.ts";
 import { Ago, useSlowClock } from "../../../parts/ago.tsx";
+import { FactLine, FactList } from "../../../parts/fact-list.tsx";
 import { IdText } from "../../../parts/id-text.tsx";
 import { OutsideText } from "../../../parts/outside-text.tsx";
 import { formatSpan } from "../../../parts/span.ts";
-
-const Fact = ({ name, children }: { readonly name: string; readonly children: ReactNode }) => (
-  <div className="flex min-w-0 gap-3 border-line border-b py-1.5">
-    <dt className="w-28 shrink-0 text-muted">{name}</dt>
-    <dd className="min-w-0">{children}</dd>
-  </div>
-);
-
-const linkClass = "text-accent underline";
+import { textLinkClass } from "../../../parts/text-link.ts";
 
 interface FactsProps {
   readonly agent: string;
@@ -29,10 +21,10 @@ export function Facts({ agent, deployment, other }: FactsProps) {
   const now = useSlowClock();
   const served = (ended_at === null ? now.getTime() : Date.parse(ended_at)) - Date.parse(activated_at ?? created_at);
   return (
-    <dl className="text-table">
-      <Fact name="Environment">{environment}</Fact>
-      <Fact name="Version">
-        <Link to="/agents/$agent/versions" params={{ agent }} search={{ shown: version }} className={linkClass}>
+    <FactList>
+      <FactLine name="Environment">{environment}</FactLine>
+      <FactLine name="Version">
+        <Link to="/agents/$agent/versions" params={{ agent }} search={{ shown: version }} className={textLinkClass}>
           <span className="font-mono">{version}</span>, its definition
         </Link>
         {other && (
@@ -42,41 +34,41 @@ export function Facts({ agent, deployment, other }: FactsProps) {
               to="/agents/$agent/deployments"
               params={{ agent }}
               search={{ from: other.id, to: id }}
-              className={linkClass}
+              className={textLinkClass}
             >
               compare with <span className="font-mono">{other.version}</span>
             </Link>
           </>
         )}
-      </Fact>
-      <Fact name="Traffic">{traffic_percent} %</Fact>
-      <Fact name="Created by">
+      </FactLine>
+      <FactLine name="Traffic">{traffic_percent} %</FactLine>
+      <FactLine name="Created by">
         <OutsideText text={deployer} />
-      </Fact>
-      <Fact name="Created">
+      </FactLine>
+      <FactLine name="Created">
         <Ago at={created_at} />
-      </Fact>
-      <Fact name="Activated">{activated_at === null ? "never" : <Ago at={activated_at} />}</Fact>
+      </FactLine>
+      <FactLine name="Activated">{activated_at === null ? "never" : <Ago at={activated_at} />}</FactLine>
       {ended_at !== null && (
-        <Fact name="Ended">
+        <FactLine name="Ended">
           <Ago at={ended_at} />
-        </Fact>
+        </FactLine>
       )}
-      {activated_at !== null && <Fact name="Served for">{formatSpan(served)}</Fact>}
+      {activated_at !== null && <FactLine name="Served for">{formatSpan(served)}</FactLine>}
       {rollback_of !== null && (
-        <Fact name="Rollback of">
+        <FactLine name="Rollback of">
           <Link
             to="/agents/$agent/deployments/$deployment"
             params={{ agent, deployment: rollback_of }}
-            className={linkClass}
+            className={textLinkClass}
           >
             the deployment that it replaced
           </Link>
-        </Fact>
+        </FactLine>
       )}
-      <Fact name="Id">
+      <FactLine name="Id">
         <IdText id={id} what="the deployment's id" />
-      </Fact>
-    </dl>
+      </FactLine>
+    </FactList>
   );
 }

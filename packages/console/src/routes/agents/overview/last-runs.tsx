@@ -7,6 +7,7 @@ import { formatDuration } from "../../../parts/duration.ts";
 import { ErrorNote } from "../../../parts/error-note.tsx";
 import { OutsideText } from "../../../parts/outside-text.tsx";
 import { StatusMark } from "../../../parts/status-mark.tsx";
+import { textLinkClass } from "../../../parts/text-link.ts";
 import { Working } from "../../../parts/working.tsx";
 import { ListSection } from "./list-section.tsx";
 
@@ -60,7 +61,7 @@ export function LastRuns({ agent }: { readonly agent: string }) {
       ) : runs.length === 0 ? (
         <p className="py-2 text-muted text-table">
           No runs yet.{" "}
-          <Link to="/agents/$agent/playground" params={{ agent }} className="text-accent underline">
+          <Link to="/agents/$agent/playground" params={{ agent }} className={textLinkClass}>
             Send a message in the playground
           </Link>
           .

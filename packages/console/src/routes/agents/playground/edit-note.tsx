@@ -2,6 +2,7 @@ import { Link } from "@tanstack/react-router";
 import { useId } from "react";
 import { Button } from "../../../parts/button.tsx";
 import { OutsideText } from "../../../parts/outside-text.tsx";
+import { textLinkClass } from "../../../parts/text-link.ts";
 import type { Edit } from "./edit.ts";
 
 interface EditNoteProps {
@@ -35,7 +36,7 @@ export function EditNote({ agent, edit, onChange, onDiscard }: EditNoteProps) {
         {runId === undefined ? (
           "a turn"
         ) : (
-          <Link to="/runs/$agent/$run" params={{ agent, run: runId }} className="font-mono text-accent underline">
+          <Link to="/runs/$agent/$run" params={{ agent, run: runId }} className={`${textLinkClass} font-mono`}>
             {runId}
           </Link>
         )}

@@ -1,21 +1,14 @@
 import type { Approval } from "@perch/sdk";
 import { Link } from "@tanstack/react-router";
-import type { ReactNode } from "react";
 import { Ago } from "../../../parts/ago.tsx";
+import { Fact, Facts } from "../../../parts/facts.tsx";
 import { IdText } from "../../../parts/id-text.tsx";
 import { OutsideText } from "../../../parts/outside-text.tsx";
 import { textLinkClass } from "../../../parts/text-link.ts";
 
-const Fact = ({ name, children }: { readonly name: string; readonly children: ReactNode }) => (
-  <div className="flex min-w-0 items-baseline gap-1.5">
-    <dt className="shrink-0 text-muted text-small">{name}</dt>
-    <dd className="min-w-0">{children}</dd>
-  </div>
-);
-
 /** Which run asks, of what, and for whom. */
 export const ApprovalFacts = ({ approval }: { readonly approval: Approval }) => (
-  <dl className="flex flex-wrap gap-x-4 gap-y-1 text-table">
+  <Facts>
     <Fact name="Run">
       <Link
         to="/runs/$agent/$run"
@@ -47,5 +40,5 @@ export const ApprovalFacts = ({ approval }: { readonly approval: Approval }) => 
     <Fact name="Id">
       <IdText id={approval.id} what="the id of the approval" />
     </Fact>
-  </dl>
+  </Facts>
 );

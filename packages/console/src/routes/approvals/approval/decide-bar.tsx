@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { Keys } from "../../../frame/keys.tsx";
 import { Button } from "../../../parts/button.tsx";
+import { textLinkClass } from "../../../parts/text-link.ts";
 import { useCan, useMe } from "../../../session/session.ts";
 
 /** Whether the signed-in person has approved already, where several must. */
@@ -22,7 +23,7 @@ export function useRefusal(approval: Approval): ReactNode | undefined {
     return (
       <>
         This needs a second factor, and your key has none.{" "}
-        <Link to="/settings/second-factor" className="text-accent underline">
+        <Link to="/settings/second-factor" className={textLinkClass}>
           Enrol a second factor
         </Link>{" "}
         first.

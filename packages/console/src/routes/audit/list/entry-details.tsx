@@ -1,15 +1,8 @@
 import type { AuditEntry } from "@perch/sdk";
-import type { ReactNode } from "react";
 import { exactTime } from "../../../parts/ago.tsx";
+import { FactLine, FactList } from "../../../parts/fact-list.tsx";
 import { IdText } from "../../../parts/id-text.tsx";
 import { OutsideText } from "../../../parts/outside-text.tsx";
-
-const Fact = ({ name, children }: { readonly name: string; readonly children: ReactNode }) => (
-  <div className="flex min-w-0 flex-wrap gap-x-3">
-    <dt className="w-36 shrink-0 text-muted">{name}</dt>
-    <dd className="min-w-0">{children}</dd>
-  </div>
-);
 
 const actors: Record<AuditEntry["actor"], string> = {
   key: "an API key",
@@ -25,50 +18,50 @@ const actors: Record<AuditEntry["actor"], string> = {
 export const EntryDetails = ({ entry }: { readonly entry: AuditEntry }) => {
   const { fields = [], reason } = entry.details;
   return (
-    <dl className="flex flex-col gap-1 pb-2 text-table">
-      <Fact name="Operation">
+    <FactList>
+      <FactLine name="Operation">
         <code className="font-mono text-small">{entry.operation}</code>
-      </Fact>
+      </FactLine>
       {reason !== undefined && (
-        <Fact name="Refused with">
+        <FactLine name="Refused with">
           <code className="font-mono text-small">{reason}</code>
-        </Fact>
+        </FactLine>
       )}
       {fields.length > 0 && (
-        <Fact name="Fields">
+        <FactLine name="Fields">
           <OutsideText text={fields.join(", ")} className="font-mono text-small" />
-        </Fact>
+        </FactLine>
       )}
-      <Fact name="Time">{exactTime(new Date(entry.created_at))}</Fact>
-      <Fact name="Authenticated by">{actors[entry.actor]}</Fact>
+      <FactLine name="Time">{exactTime(new Date(entry.created_at))}</FactLine>
+      <FactLine name="Authenticated by">{actors[entry.actor]}</FactLine>
       {entry.user_id !== null && (
-        <Fact name="User">
+        <FactLine name="User">
           <OutsideText text={entry.user_id} />
-        </Fact>
+        </FactLine>
       )}
       {entry.key_id !== null && (
-        <Fact name="Key">
+        <FactLine name="Key">
           <IdText id={entry.key_id} what="the key's id" />
-        </Fact>
+        </FactLine>
       )}
       {entry.resource !== null && (
-        <Fact name="Resource">
+        <FactLine name="Resource">
           <OutsideText text={entry.resource} className="font-mono text-small" />
-        </Fact>
+        </FactLine>
       )}
       {entry.session_id !== null && (
-        <Fact name="Console session">
+        <FactLine name="Console session">
           <IdText id={entry.session_id} what="the session's id" />
-        </Fact>
+        </FactLine>
       )}
       {entry.correlation_id !== null && (
-        <Fact name="Correlation id">
+        <FactLine name="Correlation id">
           <IdText id={entry.correlation_id} what="the correlation id" />
-        </Fact>
+        </FactLine>
       )}
-      <Fact name="Entry">
+      <FactLine name="Entry">
         <IdText id={entry.id} what="the entry's id" />
-      </Fact>
-    </dl>
+      </FactLine>
+    </FactList>
   );
 };

@@ -1,6 +1,7 @@
 import type { AuditEntry } from "@perch/sdk";
 import { Link, type LinkProps } from "@tanstack/react-router";
 import type { ReactNode } from "react";
+import { textLinkClass } from "../../../parts/text-link.ts";
 
 type Target = Pick<LinkProps, "to" | "params" | "search">;
 
@@ -30,13 +31,10 @@ export function targetOf({ operation, resource_type, resource, agent_id, outcome
   return Object.hasOwn(pages, resource_type) ? pages[resource_type]?.(resource, agent_id ?? "") : undefined;
 }
 
-/** Underlined, because it stands within a sentence. */
-export const linkClass = "text-accent underline decoration-line-strong underline-offset-2 hover:decoration-accent";
-
 export const EntryLink = ({ entry, children }: { readonly entry: AuditEntry; readonly children: ReactNode }) => {
   const target = targetOf(entry);
   return target ? (
-    <Link {...(target as LinkProps)} className={linkClass}>
+    <Link {...(target as LinkProps)} className={textLinkClass}>
       {children}
     </Link>
   ) : (

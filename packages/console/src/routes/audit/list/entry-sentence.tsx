@@ -1,7 +1,8 @@
 import type { AuditEntry } from "@perch/sdk";
 import { Link } from "@tanstack/react-router";
 import { OutsideText } from "../../../parts/outside-text.tsx";
-import { EntryLink, linkClass } from "./entry-link.tsx";
+import { textLinkClass } from "../../../parts/text-link.ts";
+import { EntryLink } from "./entry-link.tsx";
 import { sentenceOf } from "./entry-phrase.ts";
 
 /** How ids are told by name, where a name is known. */
@@ -18,7 +19,7 @@ export function Actor({ entry, names }: { readonly entry: AuditEntry; readonly n
   if (person !== null) return <OutsideText text={person} />;
   if (key_id === null) return <>Somebody without a key</>;
   const key = (
-    <Link to="/keys/$key" params={{ key: key_id }} className={linkClass}>
+    <Link to="/keys/$key" params={{ key: key_id }} className={textLinkClass}>
       <OutsideText text={names.ofKey(key_id)} />
     </Link>
   );
@@ -58,7 +59,7 @@ export function EntrySentence({ entry, names }: { readonly entry: AuditEntry; re
       {ofAgent !== undefined && (
         <>
           {" of "}
-          <Link to="/agents/$agent" params={{ agent: ofAgent }} className={linkClass}>
+          <Link to="/agents/$agent" params={{ agent: ofAgent }} className={textLinkClass}>
             <Resource text={names.ofAgent(ofAgent)} />
           </Link>
         </>

@@ -1,6 +1,7 @@
 import { Link } from "@tanstack/react-router";
 import { Button } from "../../../parts/button.tsx";
 import { EmptyState } from "../../../parts/empty-state.tsx";
+import { textLinkClass } from "../../../parts/text-link.ts";
 import { useCan } from "../../../session/session.ts";
 
 interface NoConnectionsProps {
@@ -24,7 +25,7 @@ export function NoConnections({ agent, isFiltered, onClear }: NoConnectionsProps
     <EmptyState title="No accounts are connected">
       <p>
         Accounts that users let this agent use are listed here. First, a tool of its{" "}
-        <Link to="/agents/$agent/definition" params={{ agent }} className="text-accent underline">
+        <Link to="/agents/$agent/definition" params={{ agent }} className={textLinkClass}>
           definition
         </Link>{" "}
         needs <code className="font-mono text-table">connection: {"{ account: user, return_urls: […] }"}</code>. Then

@@ -4,6 +4,7 @@ import { Ago, exactTime } from "../../../parts/ago.tsx";
 import { ContentView } from "../../../parts/content-view.tsx";
 import { DetailPane } from "../../../parts/detail-pane.tsx";
 import { IdText } from "../../../parts/id-text.tsx";
+import { textLinkClass } from "../../../parts/text-link.ts";
 import { LevelMark } from "./level-mark.tsx";
 
 interface LineDetailProps {
@@ -28,7 +29,7 @@ export function LineDetail({ agent, line, onClose }: LineDetailProps) {
       {run && (
         <p className="flex flex-wrap items-center gap-x-3 gap-y-1 text-table">
           <IdText id={run} what="the request id" />
-          <Link to="/runs/$agent/$run" params={{ agent, run }} className="text-accent underline">
+          <Link to="/runs/$agent/$run" params={{ agent, run }} className={textLinkClass}>
             Open the run
           </Link>
         </p>

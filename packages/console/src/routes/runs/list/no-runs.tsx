@@ -2,6 +2,7 @@ import { Link } from "@tanstack/react-router";
 import { Button } from "../../../parts/button.tsx";
 import { CopyButton } from "../../../parts/copy-button.tsx";
 import { EmptyState } from "../../../parts/empty-state.tsx";
+import { textLinkClass } from "../../../parts/text-link.ts";
 
 const command = "perch invoke my-agent 'Hello'";
 
@@ -33,7 +34,7 @@ export const NoRuns = ({ isFiltered, onClear }: NoRunsProps) =>
       </p>
       <p>
         Or open one of your{" "}
-        <Link to="/agents" className="text-accent underline">
+        <Link to="/agents" className={textLinkClass}>
           agents
         </Link>{" "}
         and talk to it in its playground.

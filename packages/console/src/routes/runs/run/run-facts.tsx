@@ -1,17 +1,10 @@
 import type { Invocation } from "@perch/sdk";
 import { Link } from "@tanstack/react-router";
-import type { ReactNode } from "react";
 import { Ago } from "../../../parts/ago.tsx";
 import { formatCount, formatDuration } from "../../../parts/duration.ts";
+import { Fact, Facts } from "../../../parts/facts.tsx";
 import { OutsideText } from "../../../parts/outside-text.tsx";
 import { textLinkClass } from "../../../parts/text-link.ts";
-
-const Fact = ({ name, children }: { readonly name: string; readonly children: ReactNode }) => (
-  <div className="flex min-w-0 items-baseline gap-1.5">
-    <dt className="shrink-0 text-muted text-small">{name}</dt>
-    <dd className="min-w-0">{children}</dd>
-  </div>
-);
 
 interface RunFactsProps {
   readonly agent: string;
@@ -22,7 +15,7 @@ interface RunFactsProps {
 
 /** Who ran what, for whom, where and how long. Session and user lead to their other runs. */
 export const RunFacts = ({ agent, run, tokens, durationMs }: RunFactsProps) => (
-  <dl className="flex flex-wrap gap-x-4 gap-y-1 text-table">
+  <Facts>
     <Fact name="Took">
       <span className="font-mono text-small">{formatDuration(durationMs)}</span>
     </Fact>
@@ -57,5 +50,5 @@ export const RunFacts = ({ agent, run, tokens, durationMs }: RunFactsProps) => (
     <Fact name="Started">
       <Ago at={run.created_at} />
     </Fact>
-  </dl>
+  </Facts>
 );

@@ -4,8 +4,10 @@ import { Ago } from "../../../parts/ago.tsx";
 import { extentOf } from "../../../parts/content-text.ts";
 import { ContentView } from "../../../parts/content-view.tsx";
 import { formatCount, formatDuration } from "../../../parts/duration.ts";
+import { Fact, Facts } from "../../../parts/facts.tsx";
 import { OutsideText } from "../../../parts/outside-text.tsx";
 import { StatusMark } from "../../../parts/status-mark.tsx";
+import { textLinkClass } from "../../../parts/text-link.ts";
 import type { TraceKind, TraceStep } from "../../../run-trace/trace.ts";
 import { type LogItem, levelNames, type WaterfallItem } from "./waterfall-items.ts";
 
@@ -21,15 +23,14 @@ const numberOf = ({ kind, step, call }: TraceStep): string => {
   return kind === "model" ? ` ${step}` : "";
 };
 
-const Facts = ({ facts }: { readonly facts: readonly (readonly [string, ReactNode])[] }) => (
-  <dl className="flex flex-wrap gap-x-4 gap-y-1 text-table">
+const StepFacts = ({ facts }: { readonly facts: readonly (readonly [string, ReactNode])[] }) => (
+  <Facts>
     {facts.map(([name, value]) => (
-      <div key={name} className="flex items-center gap-1.5">
-        <dt className="text-muted text-small">{name}</dt>
-        <dd>{value}</dd>
-      </div>
+      <Fact key={name} name={name}>
+        {value}
+      </Fact>
     ))}
-  </dl>
+  </Facts>
 );
 
 function factsOf(step: TraceStep): (readonly [string, ReactNode])[] {
@@ -60,7 +61,7 @@ function NotKept({ step, agent }: NotKeptProps) {
         ? "Only sizes and structure were kept, because the agent's logs setting was shapes. "
         : "What this step was asked and said is not kept: the agent's logs setting was off, or it has expired. "}
       Set <code className="font-mono">logs: full</code> in the{" "}
-      <Link to="/agents/$agent/definition" params={{ agent }} className="text-accent underline">
+      <Link to="/agents/$agent/definition" params={{ agent }} className={textLinkClass}>
         definition
       </Link>{" "}
       to keep the contents of new runs.
@@ -91,7 +92,7 @@ const StepView = ({ step, agent }: NotKeptProps) => (
       {kindNames[step.kind]}
       {numberOf(step)}
     </h2>
-    <Facts facts={factsOf(step)} />
+    <StepFacts facts={factsOf(step)} />
     {step.reason !== null && (
       <p className={step.status === "failed" ? "text-danger" : "text-warning"}>
         <OutsideText text={step.reason} />
@@ -105,12 +106,12 @@ const StepView = ({ step, agent }: NotKeptProps) => (
 const LogView = ({ item }: { readonly item: LogItem }) => (
   <>
     <h2 className="text-body">Log line</h2>
-    <Facts
-      facts={[
-        ["Level", levelNames[item.entry.level]],
-        ["At", <Ago key="at" at={item.entry.timestamp} />],
-      ]}
-    />
+    <Facts>
+      <Fact name="Level">{levelNames[item.entry.level]}</Fact>
+      <Fact name="At">
+        <Ago at={item.entry.timestamp} />
+      </Fact>
+    </Facts>
     <ContentView title="Message" what="the message" value={item.entry.message} />
     <ContentView title="Metadata" what="the metadata" value={item.entry.metadata} />
   </>

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { approvalsOfRunQuery } from "../../../api/approvals-queries.ts";
 import { OutsideText } from "../../../parts/outside-text.tsx";
+import { textLinkClass } from "../../../parts/text-link.ts";
 
 /** A run that waits for a person leads to what they decide on. */
 export function WaitingNote({ run }: { readonly run: string }) {
@@ -12,7 +13,7 @@ export function WaitingNote({ run }: { readonly run: string }) {
       <ul>
         {approvals.map(({ id, kind, tool }) => (
           <li key={id}>
-            <Link to="/approvals/$approval" params={{ approval: id }} className="text-accent underline">
+            <Link to="/approvals/$approval" params={{ approval: id }} className={textLinkClass}>
               {kind === "question" ? "Answer the question of" : "Decide about the call of"}{" "}
               <OutsideText text={tool} className="font-mono text-small" />
             </Link>

@@ -9,6 +9,7 @@ import { Field, TextInput } from "../../../parts/field.tsx";
 import { lazyPage } from "../../../parts/lazy-page.tsx";
 import { Section } from "../../../parts/section.tsx";
 import { ShownOnce } from "../../../parts/shown-once.tsx";
+import { textLinkClass } from "../../../parts/text-link.ts";
 import { LeaveGuard } from "../../agents/leave-guard.tsx";
 import { CodeForm } from "./code-form.tsx";
 
@@ -100,7 +101,7 @@ const Confirm = ({ enrolment, onConfirmed }: ConfirmProps) => (
       <div className="flex flex-col gap-2">
         <p>
           Scan this with an authenticator app. On the device that has the app,{" "}
-          <a href={enrolment.otpauth_url} target="_blank" rel="noreferrer" className="text-accent underline">
+          <a href={enrolment.otpauth_url} target="_blank" rel="noreferrer" className={textLinkClass}>
             open it there
           </a>{" "}
           instead, or type the secret (TOTP, six digits, 30 seconds).
