@@ -78,7 +78,7 @@ async function answerQuestion(asking: Asking, approval: Approval): Promise<Appro
 const isWrongCode = (error: unknown): error is UnauthorizedError =>
   error instanceof UnauthorizedError && /^This (code|step-up token) /.test(error.shortMessage);
 
-/** The key started the run, lacks the permission or a second factor, or no code of it counts for a while. */
+/** The key lacks the permission or a second factor, or no code of it counts for a while. */
 const mayNotDecide = (error: unknown): error is PerchError =>
   error instanceof ForbiddenError ||
   (error instanceof UnauthorizedError && /^Too many wrong codes/.test(error.shortMessage));
@@ -121,6 +121,7 @@ async function askAbout(asking: Asking, action: ActionRequired["approvals"][numb
   if (approval.status !== "open") return;
   printApproval(session, approval);
   if (!approval.contents) return leaveToOthers("This key may not decide.");
+  if (approval.left_to_others) return leaveToOthers("This key started the run, so it may not decide.");
   const decided = await decide(asking, approval);
   if (!decided) return leaveToOthers("It waits.");
   if (decided.status === "open")

@@ -190,6 +190,13 @@ describe("perch chat on a terminal", () => {
     expect(madeCalls()).toEqual([{ amount: 500 }]);
   });
 
+  test("does not ask the key that started the run, which may not decide", async () => {
+    await createAgent([refund()]);
+    const { shown } = await chat(both, ["> ", "pay\r"], ["Somebody else can decide:", "\u0003"]);
+    expect(shown).toContain("This key started the run, so it may not decide.");
+    expect(shown).not.toContain("[n]o");
+  });
+
   test("waits, and says so, while only somebody else may decide", async () => {
     await createAgent([refund()]);
     const talking = chat(desk.organisation.adminKey, ["> ", "pay\r"], ["All done.", "\u0004"]);
@@ -270,6 +277,8 @@ describe("perch approvals", () => {
     const own = { env: { PERCH_API_KEY: both } };
     await desk.perch(["invoke", "bot", "pay"], own);
     const [id = ""] = /appr_\w+/.exec((await asApprover("approvals")).stdout) ?? [];
+    expect((await desk.perch(["approvals", "show", id], own)).stderr).toContain("so somebody else decides:");
+    expect((await asApprover("approvals", "show", id)).stderr).toContain("To decide:");
     const refused = await desk.perch(["approvals", "approve", id, "--yes"], own);
     expect(refused.code).toBe(1);
     expect(refused.stderr).toContain("Ask somebody else, or use another key with the permission approve.");

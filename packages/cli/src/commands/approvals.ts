@@ -87,7 +87,8 @@ const show = command({
     const approval = await perch().approvals.get(id, { signal });
     session.show(approval, () => {
       printApproval(session, approval);
-      if (approval.status === "open") terminal.note(["To decide:", ...decisionCommands(approval)].join("\n"));
+      const who = approval.left_to_others ? "This key started the run, so somebody else decides:" : "To decide:";
+      if (approval.status === "open") terminal.note([who, ...decisionCommands(approval)].join("\n"));
     });
   },
 });
