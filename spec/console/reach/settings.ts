@@ -44,12 +44,14 @@ export const reachSettings = defineReach({
     "DELETE /v1/console/sessions/{session_id}": async (world) => {
       await visit(world.page, "/console/settings/sessions");
       await press(world, "Sign out");
+      await world.page.waitForURL("**/console/sign-in*");
     },
     "GET /v1/console/sign-in-methods": async ({ page }) => visit(page, "/console/sign-in"),
     "POST /v1/console/sessions": async (world) => {
       await visit(world.page, "/console/sign-in");
       await world.page.getByLabel("API key").fill(world.apiKey);
       await press(world, /^Sign in/);
+      await world.page.waitForURL("**/console/agents*");
     },
   },
 });
