@@ -1,27 +1,20 @@
-import { type FormEvent, useState, useSyncExternalStore } from "react";
+import { useState, useSyncExternalStore } from "react";
 import { type CodeRequest, currentCodeRequest, subscribeToCodeRequest } from "../api/second-factor.ts";
-import { Button } from "../parts/button.tsx";
 import { Dialog } from "../parts/dialog.tsx";
+import { DialogForm } from "../parts/dialog-form.tsx";
 import { SecondFactorField } from "../parts/second-factor-field.tsx";
 
 function CodeForm({ request }: { readonly request: CodeRequest }) {
   const [code, setCode] = useState("");
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    if (code !== "") request.answer(code);
-  };
   return (
-    <form onSubmit={submit} className="flex flex-col gap-3">
+    <DialogForm
+      action="Send code"
+      canSubmit={code !== ""}
+      onSubmit={() => request.answer(code)}
+      onCancel={() => request.answer(undefined)}
+    >
       <SecondFactorField code={code} onChange={setCode} problem={request.problem} />
-      <div className="flex justify-end gap-2">
-        <Button kind="quiet" onClick={() => request.answer(undefined)}>
-          Cancel
-        </Button>
-        <Button kind="primary" type="submit" disabled={code === ""}>
-          Send code
-        </Button>
-      </div>
-    </form>
+    </DialogForm>
   );
 }
 

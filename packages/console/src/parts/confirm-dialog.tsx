@@ -1,8 +1,7 @@
 import { useMutation } from "@tanstack/react-query";
-import { type FormEvent, type ReactNode, useState } from "react";
-import { Button } from "./button.tsx";
+import { type ReactNode, useState } from "react";
 import { Dialog } from "./dialog.tsx";
-import { ErrorNote } from "./error-note.tsx";
+import { DialogForm } from "./dialog-form.tsx";
 import { Field, TextInput } from "./field.tsx";
 
 interface ConfirmDialogProps {
@@ -23,33 +22,23 @@ interface ConfirmDialogProps {
 export function ConfirmDialog({ action, kind = "primary", typed, onConfirm, ...dialog }: ConfirmDialogProps) {
   const [text, setText] = useState("");
   const confirm = useMutation({ mutationFn: onConfirm, onSuccess: () => dialog.onClose() });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    confirm.mutate();
-  };
   return (
     <Dialog {...dialog}>
-      <form onSubmit={submit} className="flex flex-col gap-3">
+      <DialogForm
+        action={action}
+        kind={kind}
+        canSubmit={typed === undefined || text === typed}
+        isWorking={confirm.isPending}
+        error={confirm.error}
+        onSubmit={confirm.mutate}
+        onCancel={dialog.onClose}
+      >
         {typed !== undefined && (
           <Field label={`Type ${typed} to confirm`}>
             {(ids) => <TextInput {...ids} value={text} onChange={({ target }) => setText(target.value)} />}
           </Field>
         )}
-        {confirm.error && <ErrorNote error={confirm.error} />}
-        <div className="flex justify-end gap-2">
-          <Button kind="quiet" onClick={dialog.onClose}>
-            Cancel
-          </Button>
-          <Button
-            kind={kind}
-            type="submit"
-            working={confirm.isPending}
-            disabled={typed !== undefined && text !== typed}
-          >
-            {action}
-          </Button>
-        </div>
-      </form>
+      </DialogForm>
     </Dialog>
   );
 }

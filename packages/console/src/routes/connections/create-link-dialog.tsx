@@ -1,17 +1,16 @@
 import type { ConnectionWithLink } from "@perch/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { useSearch } from "@tanstack/react-router";
-import { type FormEvent, useId, useState } from "react";
+import { useState } from "react";
 import { agentQuery } from "../../api/agents-queries.ts";
 import { connectionsChanged } from "../../api/connections-queries.ts";
 import { perch } from "../../api/perch.ts";
 import { problemsByField } from "../../api/problems-by-field.ts";
 import { exactTime } from "../../parts/ago.tsx";
-import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
-import { DialogActions } from "../../parts/dialog-actions.tsx";
-import { ErrorNote } from "../../parts/error-note.tsx";
+import { DialogForm } from "../../parts/dialog-form.tsx";
 import { Field, Select, TextInput } from "../../parts/field.tsx";
+import { SuggestedInput } from "../../parts/suggested-input.tsx";
 import { textLinkClass } from "../../parts/text-link.ts";
 import { visibleText } from "../../parts/visible-text.ts";
 import { ShownValue } from "../../session/shown-value.tsx";
@@ -41,7 +40,6 @@ function CreateLinkForm({ agent, user: givenUser = "", tool: givenTool, link }: 
   const [returnUrl, setReturnUrl] = useState("");
   const tool = typedTool ?? tools[0]?.name ?? "";
   const returnUrls = tools.find(({ name }) => name === tool)?.returnUrls ?? [];
-  const listId = useId();
   const problems = problemsByField(link.error);
   const create = async () => {
     const body = { user_id: user, tool, environment, return_url: returnUrl || undefined };
@@ -49,12 +47,14 @@ function CreateLinkForm({ agent, user: givenUser = "", tool: givenTool, link }: 
     void connectionsChanged();
     return created;
   };
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    link.make(create);
-  };
   return (
-    <form onSubmit={submit} className="flex flex-col gap-2">
+    <DialogForm
+      action="Create link"
+      isWorking={link.isMaking}
+      error={link.error}
+      onSubmit={() => link.make(create)}
+      onCancel={link.close}
+    >
       <Field
         label="User"
         hint="Your application's id for the user, as in context.user_id of a message."
@@ -66,21 +66,14 @@ function CreateLinkForm({ agent, user: givenUser = "", tool: givenTool, link }: 
       </Field>
       <Field label="Tool" hint="One that is called with an account of the user." problem={problems.get("tool")}>
         {(ids) => (
-          <>
-            <TextInput
-              {...ids}
-              required
-              maxLength={64}
-              list={listId}
-              value={tool}
-              onChange={({ target }) => setTool(target.value)}
-            />
-            <datalist id={listId}>
-              {tools.map(({ name }) => (
-                <option key={name} value={name} />
-              ))}
-            </datalist>
-          </>
+          <SuggestedInput
+            {...ids}
+            required
+            maxLength={64}
+            value={tool}
+            onChange={setTool}
+            suggestions={tools.map(({ name }) => name)}
+          />
         )}
       </Field>
       <Field
@@ -116,16 +109,7 @@ function CreateLinkForm({ agent, user: givenUser = "", tool: givenTool, link }: 
           )}
         </Field>
       )}
-      {link.error && <ErrorNote error={link.error} />}
-      <DialogActions>
-        <Button kind="quiet" disabled={link.isMaking} onClick={link.close}>
-          Cancel
-        </Button>
-        <Button kind="primary" type="submit" working={link.isMaking}>
-          Create link
-        </Button>
-      </DialogActions>
-    </form>
+    </DialogForm>
   );
 }
 

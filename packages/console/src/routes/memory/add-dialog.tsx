@@ -1,10 +1,9 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { perch } from "../../api/perch.ts";
 import { useAgentName } from "../../lists/use-agent-name.ts";
-import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
-import { ErrorNote } from "../../parts/error-note.tsx";
+import { DialogForm } from "../../parts/dialog-form.tsx";
 import { Field, TextArea, TextInput } from "../../parts/field.tsx";
 import { visibleText } from "../../parts/visible-text.ts";
 
@@ -51,12 +50,15 @@ function AddForm({ agent, user: shownUser, onClose }: Omit<AddDialogProps, "open
       await queryClient.invalidateQueries({ queryKey: ["memory", agent] });
     },
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    add.mutate();
-  };
   return (
-    <form onSubmit={submit} className="flex flex-col gap-3">
+    <DialogForm
+      action="Add memory"
+      canSubmit={isMetadata(metadata)}
+      isWorking={add.isPending}
+      error={add.error}
+      onSubmit={add.mutate}
+      onCancel={onClose}
+    >
       <Field
         label="Content"
         hint="What the agent should know in later runs. The same content of the same user is stored once."
@@ -100,16 +102,7 @@ function AddForm({ agent, user: shownUser, onClose }: Omit<AddDialogProps, "open
           />
         )}
       </Field>
-      {add.error && <ErrorNote error={add.error} />}
-      <div className="flex justify-end gap-2">
-        <Button kind="quiet" onClick={onClose}>
-          Cancel
-        </Button>
-        <Button kind="primary" type="submit" working={add.isPending} disabled={!isMetadata(metadata)}>
-          Add memory
-        </Button>
-      </div>
-    </form>
+    </DialogForm>
   );
 }
 

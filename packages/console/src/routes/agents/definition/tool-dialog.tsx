@@ -1,6 +1,6 @@
-import { type FormEvent, useState } from "react";
-import { Button } from "../../../parts/button.tsx";
+import { useState } from "react";
 import { Dialog } from "../../../parts/dialog.tsx";
+import { DialogForm } from "../../../parts/dialog-form.tsx";
 import { Field, Select, TextArea, TextInput } from "../../../parts/field.tsx";
 import { DiscardDialog } from "../discard-dialog.tsx";
 import { isSameJson } from "./patch-of.ts";
@@ -169,27 +169,19 @@ export function ToolDialog({ tool, onClose, onSave }: ToolDialogProps) {
   const [isAsking, setIsAsking] = useState(false);
   const set = (change: Partial<Texts>) => setTexts((before) => ({ ...before, ...change }));
   const isValid = texts.type === "mcp" || jsonProblem(texts.parameters) === undefined;
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    event.stopPropagation();
-    if (isValid) onSave(toolOf(texts, tool));
-  };
   // Escape and a click beside the dialog are easily done by mistake.
   const close = () => (isSameJson(texts, textsOf(tool)) ? onClose() : setIsAsking(true));
   return (
     <Dialog open onClose={close} title={tool ? `Edit tool ${tool.name}` : "Add tool"}>
-      <form onSubmit={submit} className="flex flex-col gap-2">
+      <DialogForm
+        action={tool ? "Change tool" : "Add tool"}
+        canSubmit={isValid}
+        onSubmit={() => onSave(toolOf(texts, tool))}
+        onCancel={close}
+      >
         <Common texts={texts} set={set} />
         {texts.type !== "mcp" && texts.type !== "ask_person" && <HttpOnly texts={texts} set={set} />}
-        <div className="flex justify-end gap-2">
-          <Button kind="quiet" onClick={close}>
-            Cancel
-          </Button>
-          <Button kind="primary" type="submit" disabled={!isValid}>
-            {tool ? "Change tool" : "Add tool"}
-          </Button>
-        </div>
-      </form>
+      </DialogForm>
       <DiscardDialog
         open={isAsking}
         title={tool ? "Discard the changes to this tool" : "Discard this tool"}

@@ -1,5 +1,5 @@
-import { useId } from "react";
 import { Field, Select, TextInput } from "../../../parts/field.tsx";
+import { SuggestedInput } from "../../../parts/suggested-input.tsx";
 
 /** The draft stands beside the versions, and no version has an empty label. */
 export const draft = "";
@@ -11,28 +11,24 @@ interface FieldProps {
 }
 
 /** Environments come into being by the first deployment, so any name can be typed. */
-export function EnvironmentField({
+export const EnvironmentField = ({
   value,
   onChange,
   known,
   problem,
-}: FieldProps & { readonly known: readonly string[] }) {
-  const listId = useId();
-  return (
-    <Field label="Environment" problem={problem}>
-      {(ids) => (
-        <>
-          <TextInput {...ids} required list={listId} value={value} onChange={({ target }) => onChange(target.value)} />
-          <datalist id={listId}>
-            {[...new Set(["production", ...known])].map((name) => (
-              <option key={name} value={name} />
-            ))}
-          </datalist>
-        </>
-      )}
-    </Field>
-  );
-}
+}: FieldProps & { readonly known: readonly string[] }) => (
+  <Field label="Environment" problem={problem}>
+    {(ids) => (
+      <SuggestedInput
+        {...ids}
+        required
+        value={value}
+        onChange={onChange}
+        suggestions={[...new Set(["production", ...known])]}
+      />
+    )}
+  </Field>
+);
 
 interface SourceFieldProps extends FieldProps {
   readonly labels: readonly string[];

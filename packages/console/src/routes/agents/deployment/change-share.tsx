@@ -1,11 +1,11 @@
 import type { Deployment } from "@perch/sdk";
 import { useMutation } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { perch } from "../../../api/perch.ts";
 import { problemsByField } from "../../../api/problems-by-field.ts";
 import { Button } from "../../../parts/button.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
-import { ErrorNote } from "../../../parts/error-note.tsx";
+import { DialogForm } from "../../../parts/dialog-form.tsx";
 import { Field, TextInput } from "../../../parts/field.tsx";
 import { useAgentChanged } from "../use-agent-changed.ts";
 
@@ -25,12 +25,14 @@ function ShareForm({ agent, canary, live, onClose }: ChangeShareProps & { readon
     },
     onSuccess: onClose,
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    change.mutate();
-  };
   return (
-    <form onSubmit={submit} className="flex flex-col gap-3">
+    <DialogForm
+      action="Change share"
+      isWorking={change.isPending}
+      error={change.error}
+      onSubmit={change.mutate}
+      onCancel={onClose}
+    >
       <Field
         label="Share of requests, in percent"
         hint="From 1 to 99. When it grows, sessions that are on the canary stay there."
@@ -53,16 +55,7 @@ function ShareForm({ agent, canary, live, onClose }: ChangeShareProps & { readon
         {canary.version} will get {share || "…"} % of the requests in {canary.environment}
         {live ? `; ${live.version} keeps the rest` : ""}.
       </p>
-      {change.error && <ErrorNote error={change.error} />}
-      <div className="flex justify-end gap-2">
-        <Button kind="quiet" onClick={onClose}>
-          Cancel
-        </Button>
-        <Button kind="primary" type="submit" working={change.isPending}>
-          Change share
-        </Button>
-      </div>
-    </form>
+    </DialogForm>
   );
 }
 

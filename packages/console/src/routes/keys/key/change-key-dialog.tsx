@@ -1,14 +1,12 @@
 import { type ApiKey, etagOf } from "@perch/sdk";
 import { useMutation } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { keysChanged } from "../../../api/keys-queries.ts";
 import { perch } from "../../../api/perch.ts";
 import { problemsByField } from "../../../api/problems-by-field.ts";
 import { exactTime } from "../../../parts/ago.tsx";
-import { Button } from "../../../parts/button.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
-import { DialogActions } from "../../../parts/dialog-actions.tsx";
-import { ErrorNote } from "../../../parts/error-note.tsx";
+import { DialogForm } from "../../../parts/dialog-form.tsx";
 import { visibleText } from "../../../parts/visible-text.ts";
 import { toExpiresAt } from "../expiry-choice.ts";
 import { accessOfKey, isSameAccess, toGrant } from "../grant.ts";
@@ -41,25 +39,18 @@ function ChangeKeyForm({ apiKey, onClose }: Omit<KeyDialogProps, "open">) {
     },
   });
   const problems = problemsByField(save.error);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    save.mutate();
-  };
   return (
-    <form onSubmit={submit} className="flex flex-col gap-2">
+    <DialogForm
+      action="Save key"
+      isWorking={save.isPending}
+      error={save.error}
+      onSubmit={save.mutate}
+      onCancel={onClose}
+    >
       <NameField value={name} onChange={setName} problem={problems.get("name")} />
       <AccessField value={access} onChange={setAccess} problem={problems.get("permissions") ?? problems.get("role")} />
       <ExpiryField value={expiry} onChange={setExpiry} problem={problems.get("expires_at")} keep={keepOf(before)} />
-      {save.error && <ErrorNote error={save.error} />}
-      <DialogActions>
-        <Button kind="quiet" onClick={onClose}>
-          Cancel
-        </Button>
-        <Button kind="primary" type="submit" working={save.isPending}>
-          Save key
-        </Button>
-      </DialogActions>
-    </form>
+    </DialogForm>
   );
 }
 

@@ -1,12 +1,10 @@
 import type { CreatedApiKey } from "@perch/sdk";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { keysChanged } from "../../../api/keys-queries.ts";
 import { perch } from "../../../api/perch.ts";
 import { exactTime } from "../../../parts/ago.tsx";
-import { Button } from "../../../parts/button.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
-import { DialogActions } from "../../../parts/dialog-actions.tsx";
-import { ErrorNote } from "../../../parts/error-note.tsx";
+import { DialogForm } from "../../../parts/dialog-form.tsx";
 import { Field, Select } from "../../../parts/field.tsx";
 import { visibleText } from "../../../parts/visible-text.ts";
 import { useMe } from "../../../session/session.ts";
@@ -32,13 +30,15 @@ function RotateForm({ apiKey, next }: RotateFormProps) {
     const successor = await perch.keys.rotate(apiKey.id, { overlap_seconds: seconds });
     return { successor, oldEnds: endOfOldKey(apiKey, seconds, new Date(successor.created_at)) };
   };
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    next.make(rotate);
-  };
   const ends = endOfOldKey(apiKey, Number(overlap), new Date());
   return (
-    <form onSubmit={submit} className="flex flex-col gap-2">
+    <DialogForm
+      action="Rotate key"
+      isWorking={next.isMaking}
+      error={next.error}
+      onSubmit={() => next.make(rotate)}
+      onCancel={next.close}
+    >
       <Field label="The old key keeps working for" hint={ends ? `Until ${exactTime(ends)}.` : "It is refused at once."}>
         {(ids) => (
           <Select {...ids} value={overlap} onChange={({ target }) => setOverlap(target.value)}>
@@ -55,16 +55,7 @@ function RotateForm({ apiKey, next }: RotateFormProps) {
           You are signed in with this key: your session ends with it. Sign in with the new one.
         </p>
       )}
-      {next.error && <ErrorNote error={next.error} />}
-      <DialogActions>
-        <Button kind="quiet" disabled={next.isMaking} onClick={next.close}>
-          Cancel
-        </Button>
-        <Button kind="primary" type="submit" working={next.isMaking}>
-          Rotate key
-        </Button>
-      </DialogActions>
-    </form>
+    </DialogForm>
   );
 }
 

@@ -1,15 +1,14 @@
 import type { CreatedApiKey } from "@perch/sdk";
 import { useQuery } from "@tanstack/react-query";
-import { type FormEvent, useId, useState } from "react";
+import { useState } from "react";
 import { agentNamesQuery } from "../../../api/agents-queries.ts";
 import { keysChanged } from "../../../api/keys-queries.ts";
 import { perch } from "../../../api/perch.ts";
 import { problemsByField } from "../../../api/problems-by-field.ts";
-import { Button } from "../../../parts/button.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
-import { DialogActions } from "../../../parts/dialog-actions.tsx";
-import { ErrorNote } from "../../../parts/error-note.tsx";
-import { Field, TextInput } from "../../../parts/field.tsx";
+import { DialogForm } from "../../../parts/dialog-form.tsx";
+import { Field } from "../../../parts/field.tsx";
+import { SuggestedInput } from "../../../parts/suggested-input.tsx";
 import { useMe } from "../../../session/session.ts";
 import { ShownValue } from "../../../session/shown-value.tsx";
 import { type MadeOnce, useShownOnce } from "../../../session/use-shown-once.ts";
@@ -25,19 +24,9 @@ interface AgentFieldProps {
 
 function AgentField({ value, onChange, problem }: AgentFieldProps) {
   const { data: names = [] } = useQuery(agentNamesQuery);
-  const id = useId();
   return (
     <Field label="Agent" hint="The only agent that the key reaches. Empty: all of them." problem={problem}>
-      {(ids) => (
-        <>
-          <TextInput {...ids} list={id} value={value} onChange={({ target }) => onChange(target.value)} />
-          <datalist id={id}>
-            {names.map((name) => (
-              <option key={name} value={name} />
-            ))}
-          </datalist>
-        </>
-      )}
+      {(ids) => <SuggestedInput {...ids} value={value} onChange={onChange} suggestions={names} />}
     </Field>
   );
 }
@@ -68,26 +57,19 @@ function CreateKeyForm({ agent: chosenAgent, made }: CreateKeyFormProps) {
     return key;
   };
   const problems = problemsByField(made.error);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    made.make(create);
-  };
   return (
-    <form onSubmit={submit} className="flex flex-col gap-2">
+    <DialogForm
+      action="Create key"
+      isWorking={made.isMaking}
+      error={made.error}
+      onSubmit={() => made.make(create)}
+      onCancel={made.close}
+    >
       <NameField value={name} onChange={setName} problem={problems.get("name")} />
       <AccessField value={access} onChange={setAccess} problem={problems.get("permissions") ?? problems.get("role")} />
       {mine.agent_id === null && <AgentField value={agent} onChange={setAgent} problem={problems.get("agent_id")} />}
       <ExpiryField value={expiry} onChange={setExpiry} problem={problems.get("expires_at")} />
-      {made.error && <ErrorNote error={made.error} />}
-      <DialogActions>
-        <Button kind="quiet" disabled={made.isMaking} onClick={made.close}>
-          Cancel
-        </Button>
-        <Button kind="primary" type="submit" working={made.isMaking}>
-          Create key
-        </Button>
-      </DialogActions>
-    </form>
+    </DialogForm>
   );
 }
 

@@ -1,11 +1,10 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { perch } from "../../../api/perch.ts";
 import { useAgentName } from "../../../lists/use-agent-name.ts";
 import { exactTime } from "../../../parts/ago.tsx";
-import { Button } from "../../../parts/button.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
-import { ErrorNote } from "../../../parts/error-note.tsx";
+import { DialogForm } from "../../../parts/dialog-form.tsx";
 import { Field, TextInput } from "../../../parts/field.tsx";
 import { OutsideText } from "../../../parts/outside-text.tsx";
 import { visibleText } from "../../../parts/visible-text.ts";
@@ -40,13 +39,17 @@ function ClearForm({ agent, search, onClose }: Omit<ClearDialogProps, "open">) {
     mutationFn: () => clear(agent, limits),
     onSuccess: () => queryClient.invalidateQueries({ queryKey: ["memory", agent] }),
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    start.mutate();
-  };
   if (start.data) return <ClearProgress agent={agent} clear={start.data.id} onClose={onClose} />;
   return (
-    <form onSubmit={submit} className="flex flex-col gap-3">
+    <DialogForm
+      action="Clear memory"
+      kind="danger"
+      canSubmit={!isWhole(limits) || typed === name}
+      isWorking={start.isPending}
+      error={start.error}
+      onSubmit={start.mutate}
+      onCancel={onClose}
+    >
       <div className="grid gap-3 sm:grid-cols-2">
         <Field label="User" hint="Empty: of all users.">
           {(ids) => (
@@ -79,16 +82,7 @@ function ClearForm({ agent, search, onClose }: Omit<ClearDialogProps, "open">) {
           {(ids) => <TextInput {...ids} value={typed} onChange={({ target }) => setTyped(target.value)} />}
         </Field>
       )}
-      {start.error && <ErrorNote error={start.error} />}
-      <div className="flex justify-end gap-2">
-        <Button kind="quiet" onClick={onClose}>
-          Cancel
-        </Button>
-        <Button kind="danger" type="submit" working={start.isPending} disabled={isWhole(limits) && typed !== name}>
-          Clear memory
-        </Button>
-      </div>
-    </form>
+    </DialogForm>
   );
 }
 

@@ -1,11 +1,10 @@
 import type { Provider } from "@perch/sdk";
 import { useMutation, useQuery } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { problemsByField } from "../../../api/problems-by-field.ts";
 import { providerQuery, updateProvider } from "../../../api/providers-queries.ts";
-import { Button } from "../../../parts/button.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
-import { DialogActions } from "../../../parts/dialog-actions.tsx";
+import { DialogForm } from "../../../parts/dialog-form.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
 import { visibleText } from "../../../parts/visible-text.ts";
 import { Working } from "../../../parts/working.tsx";
@@ -46,13 +45,16 @@ function ChangeProviderForm({ provider, onClose }: FormProps) {
     onSuccess: onClose,
   });
   const problems = problemsByField(save.error);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    save.mutate();
-  };
   const isKeyNeeded = key.choice === "keep" && needsKeyAgain(provider, baseUrl);
   return (
-    <form onSubmit={submit} className="flex flex-col gap-2">
+    <DialogForm
+      action="Save provider"
+      canSubmit={!isKeyNeeded}
+      isWorking={save.isPending}
+      error={save.error}
+      onSubmit={save.mutate}
+      onCancel={onClose}
+    >
       <AddressField
         value={address}
         onChange={setAddress}
@@ -71,16 +73,7 @@ function ChangeProviderForm({ provider, onClose }: FormProps) {
         }
         hint="Stored encrypted. Nobody can read it back."
       />
-      {save.error && <ErrorNote error={save.error} />}
-      <DialogActions>
-        <Button kind="quiet" onClick={onClose}>
-          Cancel
-        </Button>
-        <Button kind="primary" type="submit" working={save.isPending} disabled={isKeyNeeded}>
-          Save provider
-        </Button>
-      </DialogActions>
-    </form>
+    </DialogForm>
   );
 }
 

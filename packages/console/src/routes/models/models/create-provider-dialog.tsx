@@ -1,12 +1,10 @@
 import type { CreateProvider } from "@perch/sdk";
 import { useMutation } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { problemsByField } from "../../../api/problems-by-field.ts";
 import { createProvider } from "../../../api/providers-queries.ts";
-import { Button } from "../../../parts/button.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
-import { DialogActions } from "../../../parts/dialog-actions.tsx";
-import { ErrorNote } from "../../../parts/error-note.tsx";
+import { DialogForm } from "../../../parts/dialog-form.tsx";
 import { Field, Select, TextInput } from "../../../parts/field.tsx";
 import { visibleText } from "../../../parts/visible-text.ts";
 import { AddressField, KeyField, ModelsField, modelsProblem } from "./provider-fields.tsx";
@@ -39,12 +37,14 @@ function CreateProviderForm({ onClose }: Omit<CreateProviderDialogProps, "open">
     onSuccess: onClose,
   });
   const problems = problemsByField(create.error);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    create.mutate();
-  };
   return (
-    <form onSubmit={submit} className="flex flex-col gap-2">
+    <DialogForm
+      action="Create provider"
+      isWorking={create.isPending}
+      error={create.error}
+      onSubmit={create.mutate}
+      onCancel={onClose}
+    >
       <Field
         label="Name"
         hint={`Agents name their model as ${visibleText(name) || "name"}/model.`}
@@ -88,16 +88,7 @@ function CreateProviderForm({ onClose }: Omit<CreateProviderDialogProps, "open">
         problem={problems.get("api_key")}
         hint="Stored encrypted. Nobody can read it back."
       />
-      {create.error && <ErrorNote error={create.error} />}
-      <DialogActions>
-        <Button kind="quiet" onClick={onClose}>
-          Cancel
-        </Button>
-        <Button kind="primary" type="submit" working={create.isPending}>
-          Create provider
-        </Button>
-      </DialogActions>
-    </form>
+    </DialogForm>
   );
 }
 

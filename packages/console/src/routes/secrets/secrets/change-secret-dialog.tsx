@@ -1,11 +1,10 @@
 import type { Secret } from "@perch/sdk";
 import { useMutation, useQuery } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { problemsByField } from "../../../api/problems-by-field.ts";
 import { type SecretOwner, secretQuery, updateSecret } from "../../../api/secrets-queries.ts";
-import { Button } from "../../../parts/button.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
-import { DialogActions } from "../../../parts/dialog-actions.tsx";
+import { DialogForm } from "../../../parts/dialog-form.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
 import { visibleText } from "../../../parts/visible-text.ts";
 import { Working } from "../../../parts/working.tsx";
@@ -33,16 +32,18 @@ function ChangeSecretForm({ onClose, owner, secret }: FormProps) {
     onSuccess: onClose,
   });
   const problems = problemsByField(save.error);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    save.mutate();
-  };
   const hint =
     added.length === 0
       ? "Empty: the value stays as it is."
       : `Needed again, because ${visibleText(added.join(", "))} is new: nobody may have a stored secret sent elsewhere.`;
   return (
-    <form onSubmit={submit} className="flex flex-col gap-2">
+    <DialogForm
+      action="Save secret"
+      isWorking={save.isPending}
+      error={save.error}
+      onSubmit={save.mutate}
+      onCancel={onClose}
+    >
       <HostsField value={hosts} onChange={setHosts} problem={hostsProblem(problems)} isFirst />
       <ValueField
         label="New value"
@@ -52,16 +53,7 @@ function ChangeSecretForm({ onClose, owner, secret }: FormProps) {
         onChange={setValue}
         problem={problems.get("value")}
       />
-      {save.error && <ErrorNote error={save.error} />}
-      <DialogActions>
-        <Button kind="quiet" onClick={onClose}>
-          Cancel
-        </Button>
-        <Button kind="primary" type="submit" working={save.isPending}>
-          Save secret
-        </Button>
-      </DialogActions>
-    </form>
+    </DialogForm>
   );
 }
 

@@ -1,11 +1,9 @@
 import { useMutation } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { problemsByField } from "../../../api/problems-by-field.ts";
 import { createSecret } from "../../../api/secrets-queries.ts";
-import { Button } from "../../../parts/button.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
-import { DialogActions } from "../../../parts/dialog-actions.tsx";
-import { ErrorNote } from "../../../parts/error-note.tsx";
+import { DialogForm } from "../../../parts/dialog-form.tsx";
 import { Field, Select, TextInput } from "../../../parts/field.tsx";
 import { visibleText } from "../../../parts/visible-text.ts";
 import { hostsOf } from "./hosts.ts";
@@ -31,12 +29,14 @@ function CreateSecretForm({ onClose, agent, isOnlyAgent }: Omit<CreateSecretDial
     onSuccess: onClose,
   });
   const problems = problemsByField(create.error);
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    create.mutate();
-  };
   return (
-    <form onSubmit={submit} className="flex flex-col gap-2">
+    <DialogForm
+      action="Create secret"
+      isWorking={create.isPending}
+      error={create.error}
+      onSubmit={create.mutate}
+      onCancel={onClose}
+    >
       <Field
         label="Name"
         hint={`Definitions refer to it as {{secret.${visibleText(name) || "name"}}}.`}
@@ -78,16 +78,7 @@ function CreateSecretForm({ onClose, agent, isOnlyAgent }: Omit<CreateSecretDial
           )}
         </Field>
       )}
-      {create.error && <ErrorNote error={create.error} />}
-      <DialogActions>
-        <Button kind="quiet" onClick={onClose}>
-          Cancel
-        </Button>
-        <Button kind="primary" type="submit" working={create.isPending}>
-          Create secret
-        </Button>
-      </DialogActions>
-    </form>
+    </DialogForm>
   );
 }
 

@@ -1,11 +1,10 @@
 import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { perch } from "../../../api/perch.ts";
 import { problemsByField } from "../../../api/problems-by-field.ts";
-import { Button } from "../../../parts/button.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
-import { ErrorNote } from "../../../parts/error-note.tsx";
+import { DialogForm } from "../../../parts/dialog-form.tsx";
 import { useMe } from "../../../session/session.ts";
 import { ShownValue } from "../../../session/shown-value.tsx";
 import { type MadeOnce, useShownOnce } from "../../../session/use-shown-once.ts";
@@ -30,23 +29,17 @@ function CreateForm({ webhook }: { readonly webhook: MadeOnce<Created> }) {
     void queryClient.invalidateQueries({ queryKey: ["webhooks", "list"] });
     return { id, secret };
   };
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    webhook.make(create);
-  };
   return (
-    <form onSubmit={submit} className="flex flex-col gap-3">
+    <DialogForm
+      action="Create webhook"
+      canSubmit={draft.events.length > 0}
+      isWorking={webhook.isMaking}
+      error={webhook.error}
+      onSubmit={() => webhook.make(create)}
+      onCancel={webhook.close}
+    >
       <WebhookFields draft={draft} onChange={setDraft} problems={problemsByField(webhook.error)} isNew />
-      {webhook.error && <ErrorNote error={webhook.error} />}
-      <div className="flex justify-end gap-2">
-        <Button kind="quiet" disabled={webhook.isMaking} onClick={webhook.close}>
-          Cancel
-        </Button>
-        <Button kind="primary" type="submit" working={webhook.isMaking} disabled={draft.events.length === 0}>
-          Create webhook
-        </Button>
-      </div>
-    </form>
+    </DialogForm>
   );
 }
 

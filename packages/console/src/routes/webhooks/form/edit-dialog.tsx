@@ -1,12 +1,11 @@
 import { etagOf, PreconditionFailedError, type Webhook } from "@perch/sdk";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { perch } from "../../../api/perch.ts";
 import { problemsByField } from "../../../api/problems-by-field.ts";
 import { webhookQuery } from "../../../api/webhooks-queries.ts";
-import { Button } from "../../../parts/button.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
-import { ErrorNote } from "../../../parts/error-note.tsx";
+import { DialogForm } from "../../../parts/dialog-form.tsx";
 import { draftOf, toUpdate } from "./webhook-draft.ts";
 import { WebhookFields } from "./webhook-fields.tsx";
 
@@ -32,14 +31,17 @@ function EditForm({ webhook, onClose }: Omit<EditDialogProps, "open">) {
         setBase(await queryClient.fetchQuery({ ...webhookQuery(webhook.id), staleTime: 0 }));
     },
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    save.mutate();
-  };
   const hasMoved = save.error instanceof PreconditionFailedError;
   const isChanged = Object.keys(toUpdate(draftOf(base), draft)).length > 0;
   return (
-    <form onSubmit={submit} className="flex flex-col gap-3">
+    <DialogForm
+      action="Save webhook"
+      canSubmit={isChanged && draft.events.length > 0}
+      isWorking={save.isPending}
+      error={hasMoved ? null : save.error}
+      onSubmit={save.mutate}
+      onCancel={onClose}
+    >
       <WebhookFields draft={draft} onChange={setDraft} problems={problemsByField(save.error)} isNew={false} />
       {hasMoved && (
         <p role="alert" className="rounded border border-warning bg-warning-soft px-3 py-2 text-table">
@@ -47,21 +49,7 @@ function EditForm({ webhook, onClose }: Omit<EditDialogProps, "open">) {
           what it is now.
         </p>
       )}
-      {save.error && !hasMoved && <ErrorNote error={save.error} />}
-      <div className="flex justify-end gap-2">
-        <Button kind="quiet" onClick={onClose}>
-          Cancel
-        </Button>
-        <Button
-          kind="primary"
-          type="submit"
-          working={save.isPending}
-          disabled={!isChanged || draft.events.length === 0}
-        >
-          Save webhook
-        </Button>
-      </div>
-    </form>
+    </DialogForm>
   );
 }
 

@@ -1,7 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
-import { type ReactNode, useId } from "react";
+import type { ReactNode } from "react";
 import { agentNamesQuery } from "../../../api/agents-queries.ts";
 import { Field, TextInput } from "../../../parts/field.tsx";
+import { SuggestedInput } from "../../../parts/suggested-input.tsx";
 import { useCan, useMe } from "../../../session/session.ts";
 import { type SubscribableEvent, subscribableEvents, subscribableNames } from "../event-types.ts";
 import { HeaderFields } from "./header-fields.tsx";
@@ -39,7 +40,6 @@ interface WebhookFieldsProps {
 
 /** A key of one agent can subscribe to that one only. */
 function AgentField({ draft, onChange, problems }: WebhookFieldsProps) {
-  const list = useId();
   const isLimited = useMe().key.agent_id !== null;
   const { data: names = [] } = useQuery(agentNamesQuery);
   if (isLimited) return null;
@@ -50,20 +50,13 @@ function AgentField({ draft, onChange, problems }: WebhookFieldsProps) {
       problem={problems.get("agent_id")}
     >
       {(ids) => (
-        <>
-          <TextInput
-            {...ids}
-            list={list}
-            placeholder="all agents"
-            value={draft.agent}
-            onChange={({ target }) => onChange({ ...draft, agent: target.value })}
-          />
-          <datalist id={list}>
-            {names.map((name) => (
-              <option key={name} value={name} />
-            ))}
-          </datalist>
-        </>
+        <SuggestedInput
+          {...ids}
+          placeholder="all agents"
+          value={draft.agent}
+          onChange={(agent) => onChange({ ...draft, agent })}
+          suggestions={names}
+        />
       )}
     </Field>
   );

@@ -1,11 +1,10 @@
 import type { Webhook } from "@perch/sdk";
 import { useQueryClient } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { perch } from "../../../api/perch.ts";
 import { Ago, exactTime } from "../../../parts/ago.tsx";
-import { Button } from "../../../parts/button.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
-import { ErrorNote } from "../../../parts/error-note.tsx";
+import { DialogForm } from "../../../parts/dialog-form.tsx";
 import { Field, Select } from "../../../parts/field.tsx";
 import { ShownValue } from "../../../session/shown-value.tsx";
 import { type MadeOnce, useShownOnce } from "../../../session/use-shown-once.ts";
@@ -41,12 +40,14 @@ function RotateForm({ webhook, secret }: RotateFormProps) {
     void queryClient.invalidateQueries({ queryKey: ["webhooks"] });
     return { secret: answer.secret, previousUntil: answer.previous_secret_expires_at };
   };
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    secret.make(rotate);
-  };
   return (
-    <form onSubmit={submit} className="flex flex-col gap-3">
+    <DialogForm
+      action="Rotate secret"
+      isWorking={secret.isMaking}
+      error={secret.error}
+      onSubmit={() => secret.make(rotate)}
+      onCancel={secret.close}
+    >
       <Field
         label="Sign with the old secret too"
         hint="Until then a receiver can check deliveries with either of them. A secret that others may know should end at once."
@@ -66,16 +67,7 @@ function RotateForm({ webhook, secret }: RotateFormProps) {
           </Select>
         )}
       </Field>
-      {secret.error && <ErrorNote error={secret.error} />}
-      <div className="flex justify-end gap-2">
-        <Button kind="quiet" disabled={secret.isMaking} onClick={secret.close}>
-          Cancel
-        </Button>
-        <Button kind="primary" type="submit" working={secret.isMaking}>
-          Rotate secret
-        </Button>
-      </div>
-    </form>
+    </DialogForm>
   );
 }
 
