@@ -10,8 +10,8 @@ import { ErrorNote } from "../../parts/error-note.tsx";
 import { Field, TextArea, TextInput } from "../../parts/field.tsx";
 import { MayNot } from "../../parts/may-not.tsx";
 import { Page } from "../../parts/page.tsx";
+import { LeaveGuard } from "../../session/leave-guard.tsx";
 import { useCan } from "../../session/session.ts";
-import { LeaveGuard } from "./leave-guard.tsx";
 import { ModelInput } from "./model-input.tsx";
 
 function NewAgentForm() {

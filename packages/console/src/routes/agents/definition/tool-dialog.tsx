@@ -1,8 +1,8 @@
 import { useState } from "react";
 import { Dialog } from "../../../parts/dialog.tsx";
 import { DialogForm } from "../../../parts/dialog-form.tsx";
+import { DiscardDialog } from "../../../parts/discard-dialog.tsx";
 import { Field, Select, TextArea, TextInput } from "../../../parts/field.tsx";
-import { DiscardDialog } from "../discard-dialog.tsx";
 import { isSameJson } from "./patch-of.ts";
 import { pairsText, parsePairs, type Tool, unknownFields } from "./tool-text.ts";
 

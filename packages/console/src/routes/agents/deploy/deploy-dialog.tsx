@@ -7,6 +7,7 @@ import { problemsByField } from "../../../api/problems-by-field.ts";
 import { versionsQuery } from "../../../api/versions-queries.ts";
 import { Button } from "../../../parts/button.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
+import { DialogActions } from "../../../parts/dialog-actions.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
 import { servedEnvironments } from "../live-deployments.ts";
 import { useHasUnsaved } from "../unsaved-changes.ts";
@@ -75,14 +76,14 @@ function DeployForm({ agent, onClose, version }: Omit<DeployDialogProps, "open">
           : outcomeSentence(environment, label, Number(traffic), served)}
       </p>
       {deploy.error && <ErrorNote error={deploy.error} />}
-      <div className="flex justify-end gap-2">
+      <DialogActions>
         <Button kind="quiet" onClick={onClose}>
           {deploy.isPending ? "Close; the deployment goes on" : "Cancel"}
         </Button>
         <Button kind="primary" type="submit" working={deploy.isPending}>
           Deploy to {environment || "…"}
         </Button>
-      </div>
+      </DialogActions>
     </form>
   );
 }

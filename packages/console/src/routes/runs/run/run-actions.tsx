@@ -6,6 +6,7 @@ import { perch } from "../../../api/perch.ts";
 import { runQuery } from "../../../api/runs-queries.ts";
 import { Button, buttonClass } from "../../../parts/button.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
+import { DialogActions } from "../../../parts/dialog-actions.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
 import { OutsideText } from "../../../parts/outside-text.tsx";
 import { useCan } from "../../../session/session.ts";
@@ -79,7 +80,7 @@ function RunAgain({ agent, run, isPrimary }: RunProps & { readonly isPrimary: bo
           session, the model also sees its earlier messages, and this run becomes part of the conversation.
         </p>
         {again.isError && <ErrorNote error={again.error} />}
-        <div className="flex flex-wrap justify-end gap-2">
+        <DialogActions>
           {/* First, because the focus begins here: it changes no conversation. */}
           <Button kind="primary" working={again.isPending && !again.variables} onClick={() => again.mutate(false)}>
             Run without the session
@@ -87,7 +88,7 @@ function RunAgain({ agent, run, isPrimary }: RunProps & { readonly isPrimary: bo
           <Button working={again.isPending && again.variables} onClick={() => again.mutate(true)}>
             Run in the session
           </Button>
-        </div>
+        </DialogActions>
       </Dialog>
     </>
   );

@@ -10,7 +10,7 @@ import { lazyPage } from "../../../parts/lazy-page.tsx";
 import { Section } from "../../../parts/section.tsx";
 import { ShownOnce } from "../../../parts/shown-once.tsx";
 import { textLinkClass } from "../../../parts/text-link.ts";
-import { LeaveGuard } from "../../agents/leave-guard.tsx";
+import { LeaveGuard } from "../../../session/leave-guard.tsx";
 import { CodeForm } from "./code-form.tsx";
 
 const QrCode = lazyPage(() => import("./qr-code.tsx"), "QrCode");

@@ -4,6 +4,7 @@ import { type FormEvent, useState } from "react";
 import { perch } from "../../../api/perch.ts";
 import { Button } from "../../../parts/button.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
+import { DialogActions } from "../../../parts/dialog-actions.tsx";
 import { formatCount } from "../../../parts/duration.ts";
 import { ErrorNote } from "../../../parts/error-note.tsx";
 import { Field, Select } from "../../../parts/field.tsx";
@@ -47,14 +48,14 @@ function RedeliverForm({ webhook, onClose }: Omit<RedeliverDialogProps, "open">)
         </p>
       )}
       {redeliver.error && <ErrorNote error={redeliver.error} />}
-      <div className="flex justify-end gap-2">
+      <DialogActions>
         <Button kind="quiet" onClick={onClose}>
           {outcome ? "Close" : "Cancel"}
         </Button>
         <Button kind="primary" type="submit" working={redeliver.isPending}>
           Redeliver failed events
         </Button>
-      </div>
+      </DialogActions>
     </form>
   );
 }

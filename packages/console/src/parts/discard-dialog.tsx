@@ -1,6 +1,7 @@
 import type { ReactNode } from "react";
-import { Button } from "../../parts/button.tsx";
-import { Dialog } from "../../parts/dialog.tsx";
+import { Button } from "./button.tsx";
+import { Dialog } from "./dialog.tsx";
+import { DialogActions } from "./dialog-actions.tsx";
 
 interface DiscardDialogProps {
   readonly open: boolean;
@@ -18,13 +19,13 @@ interface DiscardDialogProps {
 /** Asks before something typed is lost. The focus begins on what keeps it, so that a hasty Enter loses nothing. */
 export const DiscardDialog = ({ open, title, description, keep, onKeep, discard, onDiscard }: DiscardDialogProps) => (
   <Dialog open={open} onClose={onKeep} title={title} description={description}>
-    <div className="flex flex-wrap justify-end gap-2">
+    <DialogActions>
       <Button kind="primary" onClick={onKeep}>
         {keep}
       </Button>
       <Button kind="danger" onClick={onDiscard}>
         {discard}
       </Button>
-    </div>
+    </DialogActions>
   </Dialog>
 );

@@ -1,6 +1,6 @@
 import { useBlocker } from "@tanstack/react-router";
-import { useUnsaved } from "../../session/unsaved.ts";
-import { DiscardDialog } from "./discard-dialog.tsx";
+import { DiscardDialog } from "../parts/discard-dialog.tsx";
+import { useUnsaved } from "./unsaved.ts";
 
 interface LeaveGuardProps {
   readonly isDirty: boolean;
