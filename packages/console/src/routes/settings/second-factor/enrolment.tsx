@@ -1,19 +1,16 @@
 import { type MfaEnrolment, PerchError } from "@perch/sdk";
 import { useMutation } from "@tanstack/react-query";
-import { type FormEvent, Suspense, useState } from "react";
+import { type FormEvent, useState } from "react";
 import { confirmSecondFactor, enrolSecondFactor } from "../../../api/second-factor-queries.ts";
 import { Button } from "../../../parts/button.tsx";
 import { CopyButton } from "../../../parts/copy-button.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
 import { Field, TextInput } from "../../../parts/field.tsx";
-import { lazyPage } from "../../../parts/lazy-page.tsx";
 import { Section } from "../../../parts/section.tsx";
 import { ShownOnce } from "../../../parts/shown-once.tsx";
-import { textLinkClass } from "../../../parts/text-link.ts";
 import { LeaveGuard } from "../../../session/leave-guard.tsx";
 import { CodeForm } from "./code-form.tsx";
-
-const QrCode = lazyPage(() => import("./qr-code.tsx"), "QrCode");
+import { QrCode } from "./qr-code.tsx";
 
 const isDemanded = (error: unknown): boolean => error instanceof PerchError && error.status === 403;
 
@@ -99,17 +96,11 @@ const Confirm = ({ enrolment, onConfirmed }: ConfirmProps) => (
   <ol className="flex list-decimal flex-col gap-4 pl-5 text-table">
     <li>
       <div className="flex flex-col gap-2">
-        <p>
-          Scan this with an authenticator app. On the device that has the app,{" "}
-          <a href={enrolment.otpauth_url} target="_blank" rel="noreferrer" className={textLinkClass}>
-            open it there
-          </a>{" "}
-          instead, or type the secret (TOTP, six digits, 30 seconds).
-        </p>
-        <Suspense fallback={<div className="size-56" />}>
-          <QrCode text={enrolment.otpauth_url} label="QR code of the secret" />
-        </Suspense>
+        <p>Scan this with an authenticator app, or give the app the secret: TOTP, six digits, 30 seconds.</p>
+        <QrCode text={enrolment.otpauth_url} label="QR code of the secret" />
         <ShownOnce what="the secret" value={enrolment.secret} />
+        <p>Some apps take it as an address:</p>
+        <ShownOnce what="the address" value={enrolment.otpauth_url} />
       </div>
     </li>
     <li>

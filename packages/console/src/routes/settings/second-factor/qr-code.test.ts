@@ -8,6 +8,8 @@ const pixelsPerSquare = 4;
 
 /** What a camera sees of the drawing: white, and black where the path has a square. */
 function photograph(svg: string) {
+  expect(svg).toContain('<rect width="100%" height="100%" fill="#fff">');
+  expect(svg).toContain('fill="#000"');
   const squares = Number(/viewBox="0 0 (\d+) /.exec(svg)?.[1]);
   const size = squares * pixelsPerSquare;
   const data = new Uint8ClampedArray(size * size * 4).fill(255);

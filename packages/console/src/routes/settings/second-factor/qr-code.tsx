@@ -7,7 +7,7 @@ const border = 4;
 const squares = (rows: readonly (readonly boolean[])[]): string =>
   rows.flatMap((row, y) => row.map((isDark, x) => (isDark ? `M${x} ${y}h1v1h-1z` : ""))).join("");
 
-/** What a camera reads: dark on light in both themes. */
+/** What a camera reads: dark on light in both themes, and where the browser has colours of its own. */
 export function QrCode({ text, label }: { readonly text: string; readonly label: string }) {
   const rows = encodeQR(text, "raw", { border, ecc: "low" });
   return (
@@ -16,9 +16,10 @@ export function QrCode({ text, label }: { readonly text: string; readonly label:
       aria-label={label}
       viewBox={`0 0 ${rows.length} ${rows.length}`}
       shapeRendering="crispEdges"
-      className="size-56 rounded bg-white"
+      className="size-56"
     >
-      <path d={squares(rows)} className="fill-black" />
+      <rect width="100%" height="100%" fill="#fff" />
+      <path d={squares(rows)} fill="#000" />
     </svg>
   );
 }
