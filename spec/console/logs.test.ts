@@ -73,6 +73,10 @@ test("a link to a line opens it however much was written since, and says if the 
   const [newest] = (await perch.logs.list("talker", { limit: 1 }).page()).data;
   address.searchParams.set("line", `${newest?.id}x`);
   await visit(page, address.href);
-  await page.getByText("This line is gone").waitFor();
+  await page.getByText("This line is not in the log").waitFor();
+  await page.getByRole("button", { name: "Filters" }).click();
+  await page.getByLabel("Agent", { exact: true }).fill("nobody");
+  await page.keyboard.press("Enter");
+  await expect.poll(() => new URL(page.url()).searchParams.has("line")).toBe(false);
   await close();
 });

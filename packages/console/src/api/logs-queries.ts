@@ -40,7 +40,7 @@ export async function fetchLogPage(
 /** One line, wherever it is in the log; null if it is not kept any more. */
 export const lineQuery = (agent: string, id: string, at: string) =>
   queryOptions({
-    queryKey: ["log-line", agent, id],
+    queryKey: ["log-line", agent, id, at],
     queryFn: async ({ signal }) => {
       const range = { start_time: new Date(at).toISOString(), end_time: new Date(Date.parse(at) + 1).toISOString() };
       const lines = perch.logs.list(agent, { ...range, limit: linesPerPage }, { signal });

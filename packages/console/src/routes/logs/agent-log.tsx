@@ -1,19 +1,22 @@
 import type { LogFilter } from "@perch/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo, useRef } from "react";
+import { isNotFound } from "../../api/is-not-found.ts";
 import { type LogLine, type LogQuery, lineQuery } from "../../api/logs-queries.ts";
 import { useFrameSearch } from "../../frame/use-frame-search.ts";
 import { Button } from "../../parts/button.tsx";
+import { DetailPane } from "../../parts/detail-pane.tsx";
+import { ErrorNote } from "../../parts/error-note.tsx";
 import { OutsideText } from "../../parts/outside-text.tsx";
 import { Page } from "../../parts/page.tsx";
 import { SplitView } from "../../parts/split-view.tsx";
 import { resolveRange } from "../../parts/time-range.ts";
 import { visibleText } from "../../parts/visible-text.ts";
 import { CopyLines } from "./list/copy-lines.tsx";
-import { LineDetail, LostLine } from "./list/line-detail.tsx";
+import { LineDetail } from "./list/line-detail.tsx";
 import { LogFilters } from "./list/log-filters.tsx";
 import { LogList } from "./list/log-list.tsx";
-import { countFilters, type LogsSearch, noFilters } from "./logs-search.ts";
+import { countFilters, type LogsSearch, noFilters, noLine } from "./logs-search.ts";
 import { type Log, useLog } from "./tail/use-log.ts";
 
 interface AgentLogProps {
@@ -40,26 +43,51 @@ function useLogQuery(agent: string, search: LogsSearch): LogQuery {
 const isTime = (text: string | undefined): boolean => !Number.isNaN(Date.parse(text ?? ""));
 
 interface OpenLine {
-  readonly line: LogLine | undefined;
-  readonly isGone: boolean;
+  /** Null: it is not in the log. */
+  readonly line: LogLine | null | undefined;
+  readonly error: Error | null;
+  readonly retry: () => void;
 }
 
 /** The line that is open stays, also when the tab drops it. One that a link leads to is fetched if the list does not have it. */
-function useOpenLine(agent: string, { store, isLoading }: Log, { line: id, at }: LogsSearch): OpenLine {
+function useOpenLine(agent: string, { store, isLoading, tail }: Log, { line: id, at }: LogsSearch): OpenLine {
   const found = useRef<LogLine>(undefined);
   if (found.current?.id !== id)
     found.current = id === undefined ? undefined : store.lines.all().find((line) => line.id === id);
-  const isElsewhere = found.current === undefined && id !== undefined && !isLoading && isTime(at);
-  const { data } = useQuery({ ...lineQuery(agent, id ?? "", at ?? ""), enabled: isElsewhere });
-  const line = found.current ?? (isElsewhere ? (data ?? undefined) : undefined);
-  return { line, isGone: isElsewhere && data === null };
+  // A list that waits for its server may wait for long.
+  const isListRead = !isLoading || (tail !== undefined && tail !== "open");
+  const isAsked = found.current === undefined && id !== undefined && isListRead && isTime(at);
+  const asked = useQuery({ ...lineQuery(agent, id ?? "", at ?? ""), enabled: isAsked });
+  const line = found.current ?? (id === undefined ? undefined : asked.data);
+  return { line, error: line === undefined ? asked.error : null, retry: () => void asked.refetch() };
+}
+
+interface OpenLinePaneProps {
+  readonly agent: string;
+  readonly open: OpenLine;
+  readonly onClose: () => void;
+}
+
+function OpenLinePane({ agent, open: { line, error, retry }, onClose }: OpenLinePaneProps) {
+  if (line) return <LineDetail agent={agent} line={line} onClose={onClose} />;
+  return (
+    <DetailPane title={error ? "Line of the log" : "This line is not in the log"} what="the line" onClose={onClose}>
+      {error ? (
+        <ErrorNote error={error} onRetry={retry} />
+      ) : (
+        <p className="text-table">
+          It may have been deleted: a log is kept for a limited time, and lines about a user go when the user is erased.
+        </p>
+      )}
+    </DetailPane>
+  );
 }
 
 export function AgentLog({ agent, search, onChange }: AgentLogProps) {
   const isTail = search.tail !== undefined;
   const log = useLog(useLogQuery(agent, search), isTail);
-  const { line: open, isGone } = useOpenLine(agent, log, search);
-  const close = () => onChange({ line: undefined, at: undefined });
+  const open = useOpenLine(agent, log, search);
+  const isOpen = open.line !== undefined || (open.error !== null && !isNotFound(open.error));
   const list = (
     <Page
       title={
@@ -81,17 +109,13 @@ export function AgentLog({ agent, search, onChange }: AgentLogProps) {
       <LogList
         agent={agent}
         log={log}
-        openId={open?.id}
+        openId={open.line?.id}
         onOpen={({ id, timestamp }, replace) => onChange({ line: id, at: timestamp }, replace)}
         isFiltered={countFilters(search) > 0}
         onClear={() => onChange(noFilters)}
       />
     </Page>
   );
-  const detail = isGone ? (
-    <LostLine onClose={close} />
-  ) : (
-    open && <LineDetail agent={agent} line={open} onClose={close} />
-  );
-  return <SplitView list={list} detail={detail} />;
+  const pane = isOpen && <OpenLinePane agent={agent} open={open} onClose={() => onChange(noLine)} />;
+  return <SplitView list={list} detail={pane} />;
 }

@@ -25,6 +25,9 @@ export const noFilters: Pick<LogsSearch, (typeof filters)[number]> = {
   version: undefined,
 };
 
+/** No line is open. */
+export const noLine: Pick<LogsSearch, "line" | "at"> = { line: undefined, at: undefined };
+
 const parseTexts = textSearch("agent", "level", "contains", "request", "version", "line", "at");
 
 export const parseLogsSearch = (search: Record<string, unknown>): LogsSearch => ({

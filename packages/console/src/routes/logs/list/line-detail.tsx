@@ -39,10 +39,3 @@ export function LineDetail({ agent, line, onClose }: LineDetailProps) {
     </DetailPane>
   );
 }
-
-/** Instead of a line that a link leads to and that Perch has deleted since. */
-export const LostLine = ({ onClose }: { readonly onClose: () => void }) => (
-  <DetailPane title="This line is gone" what="the line" onClose={onClose}>
-    <p className="text-table">Lines are deleted when the time is over that your organisation keeps its log.</p>
-  </DetailPane>
-);

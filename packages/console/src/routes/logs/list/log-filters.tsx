@@ -1,7 +1,7 @@
 import { logLevels } from "../../../api/logs-queries.ts";
 import { AgentFilter } from "../../../lists/agent-filter.tsx";
 import { FilterBar, SelectFilter, TextFilter } from "../../../parts/filters.tsx";
-import { countFilters, type LogsSearch, noFilters } from "../logs-search.ts";
+import { countFilters, type LogsSearch, noFilters, noLine } from "../logs-search.ts";
 
 interface LogFiltersProps {
   readonly search: LogsSearch;
@@ -10,7 +10,7 @@ interface LogFiltersProps {
 
 export const LogFilters = ({ search, onChange }: LogFiltersProps) => (
   <FilterBar count={countFilters(search)} onClear={() => onChange(noFilters)}>
-    <AgentFilter value={search.agent} onChange={(agent) => onChange({ agent })} />
+    <AgentFilter value={search.agent} onChange={(agent) => onChange({ agent, ...noLine })} />
     <SelectFilter
       label="Level"
       any="Any level"
