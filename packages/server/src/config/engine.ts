@@ -25,7 +25,9 @@ export const engineSettings = {
     "PERCH_RESTATE_ADMIN_URL",
     httpUrls("http://engine.example:9070")
       .default(["http://127.0.0.1:9070"])
-      .describe("Admin URL of Restate, where workers register. For several nodes, separate their URLs with commas."),
+      .describe(
+        "Admin URL of Restate, where workers register, and where API nodes ask for the releases and workers that they show to operators. For several nodes, separate their URLs with commas.",
+      ),
   ),
   identityKeys: secretSetting(
     "PERCH_RESTATE_IDENTITY_KEYS",
