@@ -88,7 +88,6 @@ const agentDefinition = createRoute({
   getParentRoute: () => agent,
   path: "/definition",
   validateSearch: parseDefinitionSearch,
-  staticData: { filters: ["environment"] },
   component: lazyPage(() => import("./routes/agents/definition.tsx"), "Definition"),
 });
 

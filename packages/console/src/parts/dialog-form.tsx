@@ -9,6 +9,8 @@ interface DialogFormProps {
   readonly kind?: "primary" | "danger";
   readonly canSubmit?: boolean;
   readonly isWorking?: boolean;
+  /** Not while something is made that is shown once: it would be lost. */
+  readonly canCancel?: boolean;
   readonly error?: Error | null;
   readonly onSubmit: () => void;
   readonly onCancel: () => void;
@@ -21,6 +23,7 @@ export function DialogForm({
   kind = "primary",
   canSubmit = true,
   isWorking = false,
+  canCancel = true,
   error,
   onSubmit,
   onCancel,
@@ -37,7 +40,7 @@ export function DialogForm({
       {children}
       {error && <ErrorNote error={error} />}
       <DialogActions>
-        <Button kind="quiet" disabled={isWorking} onClick={onCancel}>
+        <Button kind="quiet" disabled={!canCancel} onClick={onCancel}>
           Cancel
         </Button>
         <Button kind={kind} type="submit" working={isWorking} disabled={!canSubmit}>

@@ -6,6 +6,10 @@ import { SuggestedInput, type SuggestedInputProps } from "../../parts/suggested-
 export function ModelInput(props: Omit<SuggestedInputProps, "suggestions">) {
   const { data: models = [] } = useQuery(modelsQuery);
   return (
-    <SuggestedInput {...props} className="font-mono" suggestions={models.map(({ id }) => id.replace(/\*$/, ""))} />
+    <SuggestedInput
+      {...props}
+      className="font-mono"
+      suggestions={[...new Set(models.map(({ id }) => id.replace(/\*$/, "")))]}
+    />
   );
 }

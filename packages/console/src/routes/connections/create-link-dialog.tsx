@@ -51,6 +51,7 @@ function CreateLinkForm({ agent, user: givenUser = "", tool: givenTool, link }: 
     <DialogForm
       action="Create link"
       isWorking={link.isMaking}
+      canCancel={!link.isMaking}
       error={link.error}
       onSubmit={() => link.make(create)}
       onCancel={link.close}

@@ -16,7 +16,13 @@ const hasApproved = ({ approved_by }: Approval, me: ReturnType<typeof useMe>): b
 export function useRefusal(approval: Approval): ReactNode | undefined {
   const me = useMe();
   if (approval.left_to_others)
-    return "You started this run, so somebody else must decide. For later runs, `invoker_may_decide` in the agent's approval policy allows it.";
+    return (
+      <>
+        You started this run, so somebody else must decide, or another key with the permission{" "}
+        <code className="font-mono">approve</code>. For later runs,{" "}
+        <code className="font-mono">invoker_may_decide</code> in the agent's policy allows it.
+      </>
+    );
   if (approval.second_factor && me.session?.person)
     return "This needs a second factor, which belongs to an API key, and you are signed in as a person. Sign in with an API key that has one, or send the request with that key.";
   if (approval.second_factor && !me.key.second_factor)

@@ -51,7 +51,7 @@ const Row = ({ entry, names, isOpen, onToggle }: RowProps) => (
         >
           <Icon name={isOpen ? "down" : "right"} className="size-3.5" />
         </button>
-        <div className="min-w-0 py-0.5">
+        <div className="min-w-0 flex-1 py-0.5">
           <EntrySentence entry={entry} names={names} />
           {entry.details.fields !== undefined && (
             <OutsideText text={` (${shortList(entry.details.fields)})`} className="text-muted text-small" />
@@ -61,7 +61,7 @@ const Row = ({ entry, names, isOpen, onToggle }: RowProps) => (
             {entry.address !== null && `, from ${entry.address}`}
           </p>
           {isOpen && (
-            <div className="mt-2 font-normal">
+            <div className="mt-2 pb-2 font-normal">
               <EntryDetails entry={entry} />
             </div>
           )}

@@ -35,6 +35,7 @@ function RotateForm({ apiKey, next }: RotateFormProps) {
     <DialogForm
       action="Rotate key"
       isWorking={next.isMaking}
+      canCancel={!next.isMaking}
       error={next.error}
       onSubmit={() => next.make(rotate)}
       onCancel={next.close}

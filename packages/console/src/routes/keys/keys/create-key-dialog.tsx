@@ -61,6 +61,7 @@ function CreateKeyForm({ agent: chosenAgent, made }: CreateKeyFormProps) {
     <DialogForm
       action="Create key"
       isWorking={made.isMaking}
+      canCancel={!made.isMaking}
       error={made.error}
       onSubmit={() => made.make(create)}
       onCancel={made.close}

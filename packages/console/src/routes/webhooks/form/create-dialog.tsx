@@ -34,6 +34,7 @@ function CreateForm({ webhook }: { readonly webhook: MadeOnce<Created> }) {
       action="Create webhook"
       canSubmit={draft.events.length > 0}
       isWorking={webhook.isMaking}
+      canCancel={!webhook.isMaking}
       error={webhook.error}
       onSubmit={() => webhook.make(create)}
       onCancel={webhook.close}

@@ -44,6 +44,7 @@ function RotateForm({ webhook, secret }: RotateFormProps) {
     <DialogForm
       action="Rotate secret"
       isWorking={secret.isMaking}
+      canCancel={!secret.isMaking}
       error={secret.error}
       onSubmit={() => secret.make(rotate)}
       onCancel={secret.close}
