@@ -1,4 +1,4 @@
-import { type KeyboardEvent, type PointerEvent, type ReactNode, useRef, useState } from "react";
+import { type KeyboardEvent, type PointerEvent, type ReactElement, type ReactNode, useRef, useState } from "react";
 
 const storageKey = "perch.list-width";
 const [minWidth, defaultWidth, step] = [280, 460, 24];
@@ -13,7 +13,7 @@ const widthWithin = (px: number): string => `clamp(${minWidth}px, ${px}px, calc(
 interface SplitViewProps {
   readonly list: ReactNode;
   /** Undefined: the list has all the room. */
-  readonly detail: ReactNode | undefined;
+  readonly detail: ReactElement | undefined;
 }
 
 /** A list, and beside it one thing of the list. Under 1024 px the thing covers the list, which keeps its place below. */

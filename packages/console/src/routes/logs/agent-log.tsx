@@ -116,6 +116,6 @@ export function AgentLog({ agent, search, onChange }: AgentLogProps) {
       />
     </Page>
   );
-  const pane = isOpen && <OpenLinePane agent={agent} open={open} onClose={() => onChange(noLine)} />;
-  return <SplitView list={list} detail={pane} />;
+  const pane = <OpenLinePane agent={agent} open={open} onClose={() => onChange(noLine)} />;
+  return <SplitView list={list} detail={isOpen ? pane : undefined} />;
 }
