@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { createAgent, useConsentTestbed } from "../support/consent-testbed.ts";
 import { askForLink, connectedTool, openBrowser } from "../support/consents.ts";
 import { ok } from "../support/contract-client.ts";
@@ -28,16 +28,18 @@ const resource = (changes: Readonly<Record<string, unknown>> = {}) => ({
   ...changes,
 });
 const registered = { client_id: "registered", token_endpoint_auth_method: "none" };
-/** Another one for each test: what a server says of itself is kept for minutes. */
+const started: ScriptedServer[] = [];
+/** Another one for each test: what a server says of itself is kept for minutes. So none gives back its port before the end. */
 beforeEach(async () => {
   evil = await startScriptedServer();
+  started.push(evil);
   evil.set("/api", { status: 401, headers: { "www-authenticate": "Bearer" } });
   evil.set(resourcePath, () => ({ body: resource() }));
   evil.set(resourceMetadataPath, { status: 404 });
   evil.set(serverMetadataPath, () => ({ body: serverMetadata(evil.url) }));
   evil.set("/register", { status: 201, body: registered });
 });
-afterEach(() => evil.close());
+afterAll(() => Promise.all(started.map((server) => server.close())));
 
 /** Asks for a link with an agent that names nothing but the tool's address: all else is discovered. */
 async function discover(changes: Readonly<Record<string, unknown>> = {}, path = "/api") {

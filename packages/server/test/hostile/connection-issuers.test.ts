@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { createAgent, useConsentTestbed } from "../support/consent-testbed.ts";
 import {
   askForLink,
@@ -20,13 +20,15 @@ import {
 
 /** Attacks 29 to 35 of docs/security/connections.md: authorization servers that lie, or are mixed up. */
 const testbed = useConsentTestbed();
-/** Another one for each test: what a server says of itself is kept for minutes. */
+/** Another one for each test: what a server says of itself is kept for minutes. So none gives back its port before the end. */
 let evil: ScriptedServer;
+const started: ScriptedServer[] = [];
 beforeEach(async () => {
   evil = await startScriptedServer();
+  started.push(evil);
   evil.set(serverMetadataPath, { body: serverMetadata(evil.url) });
 });
-afterEach(() => evil.close());
+afterAll(() => Promise.all(started.map((server) => server.close())));
 
 /** A consent up to the moment where the honest provider has sent the browser back. */
 async function walkToCallback(user_id = "ada") {
