@@ -6,7 +6,7 @@ interface FactLineProps {
 }
 
 export const FactLine = ({ name, children }: FactLineProps) => (
-  <div className="grid grid-cols-[9.5rem_1fr] items-baseline gap-x-3 border-line border-b py-1.5">
+  <div className="grid grid-cols-[10.5rem_1fr] items-baseline gap-x-3 border-line border-b py-1.5">
     <dt className="text-muted text-small">{name}</dt>
     <dd className="min-w-0 [overflow-wrap:anywhere]">{children}</dd>
   </div>
