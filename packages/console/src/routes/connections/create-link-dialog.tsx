@@ -8,11 +8,11 @@ import { perch } from "../../api/perch.ts";
 import { problemsByField } from "../../api/problems-by-field.ts";
 import { exactTime } from "../../parts/ago.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
-import { DialogForm } from "../../parts/dialog-form.tsx";
 import { Field, Select, TextInput } from "../../parts/field.tsx";
 import { SuggestedInput } from "../../parts/suggested-input.tsx";
 import { textLinkClass } from "../../parts/text-link.ts";
 import { visibleText } from "../../parts/visible-text.ts";
+import { MakeOnceForm } from "../../session/make-once-form.tsx";
 import { ShownValue } from "../../session/shown-value.tsx";
 import { type MadeOnce, useShownOnce } from "../../session/use-shown-once.ts";
 import { userTools } from "./user-tools.ts";
@@ -48,14 +48,7 @@ function CreateLinkForm({ agent, user: givenUser = "", tool: givenTool, link }: 
     return created;
   };
   return (
-    <DialogForm
-      action="Create link"
-      isWorking={link.isMaking}
-      canCancel={!link.isMaking}
-      error={link.error}
-      onSubmit={() => link.make(create)}
-      onCancel={link.close}
-    >
+    <MakeOnceForm action="Create link" made={link} make={create}>
       <Field
         label="User"
         hint="Your application's id for the user, as in context.user_id of a message."
@@ -110,7 +103,7 @@ function CreateLinkForm({ agent, user: givenUser = "", tool: givenTool, link }: 
           )}
         </Field>
       )}
-    </DialogForm>
+    </MakeOnceForm>
   );
 }
 

@@ -12,7 +12,7 @@ const hasApproved = ({ approved_by }: Approval, me: ReturnType<typeof useMe>): b
     me.session?.person ? by.type === "person" && by.name === me.session.person.email : by.key_id === me.key.id,
   );
 
-/** Why nobody can decide here who is signed in like this, in the API's words; undefined: they can. */
+/** Why nobody can decide here who is signed in like this; undefined: they can. */
 export function useRefusal(approval: Approval): ReactNode | undefined {
   const me = useMe();
   if (approval.left_to_others)

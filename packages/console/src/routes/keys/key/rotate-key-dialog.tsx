@@ -4,9 +4,9 @@ import { keysChanged } from "../../../api/keys-queries.ts";
 import { perch } from "../../../api/perch.ts";
 import { exactTime } from "../../../parts/ago.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
-import { DialogForm } from "../../../parts/dialog-form.tsx";
 import { Field, Select } from "../../../parts/field.tsx";
 import { visibleText } from "../../../parts/visible-text.ts";
+import { MakeOnceForm } from "../../../session/make-once-form.tsx";
 import { useMe } from "../../../session/session.ts";
 import { ShownValue } from "../../../session/shown-value.tsx";
 import { type MadeOnce, useShownOnce } from "../../../session/use-shown-once.ts";
@@ -32,14 +32,7 @@ function RotateForm({ apiKey, next }: RotateFormProps) {
   };
   const ends = endOfOldKey(apiKey, Number(overlap), new Date());
   return (
-    <DialogForm
-      action="Rotate key"
-      isWorking={next.isMaking}
-      canCancel={!next.isMaking}
-      error={next.error}
-      onSubmit={() => next.make(rotate)}
-      onCancel={next.close}
-    >
+    <MakeOnceForm action="Rotate key" made={next} make={rotate}>
       <Field label="The old key keeps working for" hint={ends ? `Until ${exactTime(ends)}.` : "It is refused at once."}>
         {(ids) => (
           <Select {...ids} value={overlap} onChange={({ target }) => setOverlap(target.value)}>
@@ -56,7 +49,7 @@ function RotateForm({ apiKey, next }: RotateFormProps) {
           You are signed in with this key: your session ends with it. Sign in with the new one.
         </p>
       )}
-    </DialogForm>
+    </MakeOnceForm>
   );
 }
 

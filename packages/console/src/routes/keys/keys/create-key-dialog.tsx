@@ -6,9 +6,9 @@ import { keysChanged } from "../../../api/keys-queries.ts";
 import { perch } from "../../../api/perch.ts";
 import { problemsByField } from "../../../api/problems-by-field.ts";
 import { Dialog } from "../../../parts/dialog.tsx";
-import { DialogForm } from "../../../parts/dialog-form.tsx";
 import { Field } from "../../../parts/field.tsx";
 import { SuggestedInput } from "../../../parts/suggested-input.tsx";
+import { MakeOnceForm } from "../../../session/make-once-form.tsx";
 import { useMe } from "../../../session/session.ts";
 import { ShownValue } from "../../../session/shown-value.tsx";
 import { type MadeOnce, useShownOnce } from "../../../session/use-shown-once.ts";
@@ -58,19 +58,12 @@ function CreateKeyForm({ agent: chosenAgent, made }: CreateKeyFormProps) {
   };
   const problems = problemsByField(made.error);
   return (
-    <DialogForm
-      action="Create key"
-      isWorking={made.isMaking}
-      canCancel={!made.isMaking}
-      error={made.error}
-      onSubmit={() => made.make(create)}
-      onCancel={made.close}
-    >
+    <MakeOnceForm action="Create key" made={made} make={create}>
       <NameField value={name} onChange={setName} problem={problems.get("name")} />
       <AccessField value={access} onChange={setAccess} problem={problems.get("permissions") ?? problems.get("role")} />
       {mine.agent_id === null && <AgentField value={agent} onChange={setAgent} problem={problems.get("agent_id")} />}
       <ExpiryField value={expiry} onChange={setExpiry} problem={problems.get("expires_at")} />
-    </DialogForm>
+    </MakeOnceForm>
   );
 }
 

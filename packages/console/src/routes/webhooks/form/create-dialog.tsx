@@ -4,7 +4,7 @@ import { useState } from "react";
 import { perch } from "../../../api/perch.ts";
 import { problemsByField } from "../../../api/problems-by-field.ts";
 import { Dialog } from "../../../parts/dialog.tsx";
-import { DialogForm } from "../../../parts/dialog-form.tsx";
+import { MakeOnceForm } from "../../../session/make-once-form.tsx";
 import { useMe } from "../../../session/session.ts";
 import { ShownValue } from "../../../session/shown-value.tsx";
 import { type MadeOnce, useShownOnce } from "../../../session/use-shown-once.ts";
@@ -30,17 +30,9 @@ function CreateForm({ webhook }: { readonly webhook: MadeOnce<Created> }) {
     return { id, secret };
   };
   return (
-    <DialogForm
-      action="Create webhook"
-      canSubmit={draft.events.length > 0}
-      isWorking={webhook.isMaking}
-      canCancel={!webhook.isMaking}
-      error={webhook.error}
-      onSubmit={() => webhook.make(create)}
-      onCancel={webhook.close}
-    >
+    <MakeOnceForm action="Create webhook" canSubmit={draft.events.length > 0} made={webhook} make={create}>
       <WebhookFields draft={draft} onChange={setDraft} problems={problemsByField(webhook.error)} isNew />
-    </DialogForm>
+    </MakeOnceForm>
   );
 }
 

@@ -4,8 +4,8 @@ import { useState } from "react";
 import { perch } from "../../../api/perch.ts";
 import { Ago, exactTime } from "../../../parts/ago.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
-import { DialogForm } from "../../../parts/dialog-form.tsx";
 import { Field, Select } from "../../../parts/field.tsx";
+import { MakeOnceForm } from "../../../session/make-once-form.tsx";
 import { ShownValue } from "../../../session/shown-value.tsx";
 import { type MadeOnce, useShownOnce } from "../../../session/use-shown-once.ts";
 
@@ -41,14 +41,7 @@ function RotateForm({ webhook, secret }: RotateFormProps) {
     return { secret: answer.secret, previousUntil: answer.previous_secret_expires_at };
   };
   return (
-    <DialogForm
-      action="Rotate secret"
-      isWorking={secret.isMaking}
-      canCancel={!secret.isMaking}
-      error={secret.error}
-      onSubmit={() => secret.make(rotate)}
-      onCancel={secret.close}
-    >
+    <MakeOnceForm action="Rotate secret" made={secret} make={rotate}>
       <Field
         label="Sign with the old secret too"
         hint="Until then a receiver can check deliveries with either of them. A secret that others may know should end at once."
@@ -68,7 +61,7 @@ function RotateForm({ webhook, secret }: RotateFormProps) {
           </Select>
         )}
       </Field>
-    </DialogForm>
+    </MakeOnceForm>
   );
 }
 

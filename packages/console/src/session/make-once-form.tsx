@@ -1,0 +1,24 @@
+import type { ReactNode } from "react";
+import { DialogForm } from "../parts/dialog-form.tsx";
+import type { MadeOnce } from "./use-shown-once.ts";
+
+interface MakeOnceFormProps<Value> {
+  /** A verb with its object: "Create key". */
+  readonly action: string;
+  readonly canSubmit?: boolean;
+  readonly made: MadeOnce<Value>;
+  readonly make: () => Promise<Value>;
+  readonly children: ReactNode;
+}
+
+/** The beginning of a dialog that makes something secret, with `useShownOnce`. Nobody cancels what is on its way. */
+export const MakeOnceForm = <Value,>({ made, make, ...form }: MakeOnceFormProps<Value>) => (
+  <DialogForm
+    {...form}
+    isWorking={made.isMaking}
+    canCancel={!made.isMaking}
+    error={made.error}
+    onSubmit={() => made.make(make)}
+    onCancel={made.close}
+  />
+);
