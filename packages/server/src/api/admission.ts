@@ -15,7 +15,15 @@ import { isActive, type PresentedKey } from "../auth/presented-key.ts";
 import type { Epoch } from "../cache/epoch.ts";
 import type { Bucket, Gate, GateDecision } from "../limits/gate.ts";
 import type { BucketState, Rate } from "../limits/gcra.ts";
-import { addressOwner, agentBucket, agentRate, isAgentBucket, organisationBucket } from "../limits/rates.ts";
+import {
+  addressOwner,
+  agentBucket,
+  agentRate,
+  consoleBucket,
+  type LimitName,
+  limitName,
+  organisationBucket,
+} from "../limits/rates.ts";
 import { ApiError } from "../platform/api-error.ts";
 import type { AgentDirectory } from "../resources/agents/agent-directory.ts";
 import type { AgentRow } from "../resources/agents/agent-queries.ts";
@@ -39,6 +47,8 @@ export interface AdmissionRequest {
   readonly address: string;
   /** The agent in the path, if the path names one. */
   readonly agentRef: string | undefined;
+  /** Whether the request only reads. */
+  readonly isRead: boolean;
   /** Whether the request only ends this session: nobody has to confirm for that whose it is. */
   readonly isSignOutOf?: (sessionId: string) => boolean;
   readonly setHeaders: (headers: Record<string, string | number>) => void;
@@ -65,8 +75,12 @@ export interface Admission {
   readonly admitUnauthenticated: (address: string) => Promise<void>;
 }
 
-/** Whose limit it is, as the header fields of the IETF draft name it. */
-type LimitName = "organisation" | "agent";
+const limitOwners: Record<LimitName, string> = {
+  organisation: "this organisation",
+  console: "this organisation's console",
+  agent: "this agent (its `security.rateLimit`)",
+};
+const ownerOf = (bucket: Bucket): string => limitOwners[limitName(bucket)];
 
 function throwIfRefused({ allowed, waitMs }: GateDecision, limitOwner: string): void {
   if (allowed) return;
@@ -104,19 +118,33 @@ function rateLimitHeaders(
 const streamKeyAgeFactor = 6;
 
 const tiers = Object.keys(tierLimits) as Tier[];
-const bucketOfTier = Object.fromEntries(tiers.map((tier) => [tier, organisationBucket(tier)])) as Record<Tier, Bucket>;
+const forEachTier = (bucketOf: (tier: Tier) => Bucket) =>
+  Object.fromEntries(tiers.map((tier) => [tier, bucketOf(tier)])) as Record<Tier, Bucket>;
+const organisationBuckets = forEachTier(organisationBucket);
+const consoleBuckets = forEachTier(consoleBucket);
 
 /** For who signs in, once it is known whose key that is: the same limit as for the key's other requests. */
 export const createAdmitOrganisation =
   (gate: Pick<Gate, "pass">) =>
   async (organisationId: string, tier: Tier): Promise<void> =>
-    throwIfRefused(await gate.pass(organisationId, [bucketOfTier[tier]]), "this organisation");
-
-const agentLimit = "this agent (its `security.rateLimit`)";
+    throwIfRefused(await gate.pass(organisationId, [organisationBuckets[tier]]), limitOwners.organisation);
 
 const scopeOf = (key: PresentedKey): Scope => ({ organisationId: key.organisation_id, onlyAgentId: key.agent_id });
 
+/** What a request must fit into: a limit of the organisation, and that of the agent in the path, if it has one. */
+interface Limits {
+  readonly ofOrganisation: Bucket;
+  readonly rateOf: (agent: AgentRow | undefined) => Rate | undefined;
+}
+
 const rateOf = (agent: AgentRow | undefined): Rate | undefined => agent && agentRate(storedDefinition(agent).security);
+
+/** Pages of the console ask again by themselves. That must not use up what callers of the agents need. */
+const limitsFor = (tier: Tier, isReadInConsole: boolean): Limits =>
+  isReadInConsole
+    ? { ofOrganisation: consoleBuckets[tier], rateOf: () => undefined }
+    : { ofOrganisation: organisationBuckets[tier], rateOf };
+
 const sameRate = (a: Rate | undefined, b: Rate | undefined) =>
   a?.capacity === b?.capacity && a?.intervalMs === b?.intervalMs;
 
@@ -196,8 +224,7 @@ export function createAdmission({
     const shown = decision.refusedBy ?? 0;
     const [bucket, state] = [buckets[shown], decision.buckets[shown]];
     if (!bucket || !state) return;
-    const name = isAgentBucket(bucket) ? "agent" : "organisation";
-    request.setHeaders(rateLimitHeaders(name, bucket.rate, state, now().getTime()));
+    request.setHeaders(rateLimitHeaders(limitName(bucket), bucket.rate, state, now().getTime()));
   };
 
   const checkBuckets = async (
@@ -216,7 +243,7 @@ export function createAdmission({
     organisationLimit: Bucket,
   ): Promise<Epoch> => {
     const decision = await checkBuckets(request, key, [organisationLimit]);
-    throwIfRefused(decision, "this organisation");
+    throwIfRefused(decision, ownerOf(organisationLimit));
     return decision.epoch;
   };
 
@@ -224,35 +251,31 @@ export function createAdmission({
   const checkAgentLimit = async (
     request: AdmissionRequest,
     key: PresentedKey,
-    organisationLimit: Bucket,
+    { ofOrganisation, rateOf }: Limits,
     ref: string,
   ): Promise<CheckedLimits> => {
     const scope = scopeOf(key);
     let lastKnown = agents.lastKnown(key.organisation_id, ref);
     if (!lastKnown) {
       // Peeks, so that a refusal by the agent's limit below does not count against the organisation's.
-      await agents.find(
-        scope,
-        ref,
-        await checkOrganisationLimit(request, key, { ...organisationLimit, peekOnly: true }),
-      );
+      await agents.find(scope, ref, await checkOrganisationLimit(request, key, { ...ofOrganisation, peekOnly: true }));
       lastKnown = agents.lastKnown(key.organisation_id, ref);
     }
     const isReachable = key.agent_id === null || lastKnown?.value?.id === key.agent_id;
     const cachedAgent = isReachable ? lastKnown?.value : undefined;
     const rate = rateOf(cachedAgent);
-    const buckets = cachedAgent && rate ? [organisationLimit, agentBucket(cachedAgent.id, rate)] : [organisationLimit];
+    const buckets = cachedAgent && rate ? [ofOrganisation, agentBucket(cachedAgent.id, rate)] : [ofOrganisation];
     const decision = await checkBuckets(request, key, buckets);
     const agent = await agents.find(scope, ref, decision.epoch);
     const currentRate = agent === cachedAgent ? rate : rateOf(agent);
     if (decision.allowed || sameRate(rate, currentRate))
-      throwIfRefused(decision, decision.refusedBy === 1 ? agentLimit : "this organisation");
-    else throwIfRefused(await checkBuckets(request, key, [organisationLimit]), "this organisation");
+      throwIfRefused(decision, ownerOf(buckets[decision.refusedBy ?? 0] ?? ofOrganisation));
+    else throwIfRefused(await checkBuckets(request, key, [ofOrganisation]), ownerOf(ofOrganisation));
     if (agent && currentRate && !sameRate(rate, currentRate)) {
       const buckets = [agentBucket(agent.id, currentRate)];
       const current = await gate.pass(key.organisation_id, buckets);
       if (!current.allowed) showLimit(request, buckets, current);
-      throwIfRefused(current, agentLimit);
+      throwIfRefused(current, limitOwners.agent);
     }
     return { epoch: decision.epoch, agent };
   };
@@ -266,11 +289,11 @@ export function createAdmission({
     const confirming = isSignOut ? undefined : confirmPerson(cachedKey.organisation_id, cachedKey.session);
     if (confirming) await confirming;
     const { tier } = toCaller(cachedKey).organisation;
-    const organisationLimit = bucketOfTier[tier];
+    const limits = limitsFor(tier, cachedKey.session !== null && request.isRead);
     const { epoch, agent } =
       request.agentRef === undefined
-        ? { epoch: await checkOrganisationLimit(request, cachedKey, organisationLimit), agent: undefined }
-        : await checkAgentLimit(request, cachedKey, organisationLimit, request.agentRef);
+        ? { epoch: await checkOrganisationLimit(request, cachedKey, limits.ofOrganisation), agent: undefined }
+        : await checkAgentLimit(request, cachedKey, limits, request.agentRef);
     const key = await keys.find(credential, epoch);
     sent.key = key;
     const at = now();

@@ -205,6 +205,7 @@ export function bindOperations(app: FastifyInstance, options: BindOptions): void
           readSessionToken: () => requireOwnPage(browserFacts(request), publicUrl),
           address: request.ip,
           agentRef: isLimitedByAgent ? agentRefOf(request) : undefined,
+          isRead: method === "GET",
           isSignOutOf: (sessionId) => isSignOutOf(key, request, sessionId),
           setHeaders: (headers) => void reply.headers(headers),
           onRefused: (refusal, caller) =>

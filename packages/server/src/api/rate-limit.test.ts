@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { serviceUrl } from "../../../../scripts/testbed/scratch-database.ts";
 import { verifies } from "../../../../spec/verifies.ts";
+import { signIn } from "../../test/support/browser.ts";
 import { expectError, ok, send } from "../../test/support/contract-client.ts";
 import { type ApiNode, startPerch } from "../../test/support/harness.ts";
 
@@ -148,6 +149,28 @@ describe.each([
     expect((await fetch(`${limited.url}/healthz`)).status).toBe(200);
     expect((await fetch(`${limited.url}/openapi.json`)).headers.get("x-ratelimit-limit")).toBeNull();
     await limited.stop();
+  });
+
+  test("what people read in the console takes nothing from callers of the agents, and has an end", async () => {
+    const { call, adminKey } = await perch.createOrganisation("free");
+    const rateLimit = { enabled: true, requests: 2, window: "1h" };
+    ok(await call("POST /v1/agents", { body: { name: "slow", model: "perch/echo", security: { rateLimit } } }));
+    const page = await signIn(perch.url, { api_key: adminKey });
+    const remaining = async () => headersOf((await call("GET /v1/me", {})).headers).remaining;
+    const before = await remaining();
+    const read = async () => (await page.send("/v1/agents/slow")).status;
+    const reads = await Promise.all(Array.from({ length: 200 }, read));
+    expect(new Set(reads)).toEqual(new Set([200]));
+    expect(await remaining()).toBeGreaterThanOrEqual(before - 1);
+    // A change counts as that of any key, and so does a run.
+    const { status } = await page.send("/v1/agents", { method: "POST", body: { name: "other", model: "perch/echo" } });
+    expect([status, (await remaining()) < before]).toEqual([201, true]);
+    const readUntilRefused = async () => {
+      const answers = await Promise.all(Array.from({ length: 300 }, () => page.send("/v1/me")));
+      return answers.find((answer) => answer.status === 429)?.error?.message;
+    };
+    await expect.poll(readUntilRefused).toContain("this organisation's console");
+    expect((await call("GET /v1/me", {})).status).toBe(200);
   });
 
   test("a revoked key counts against its address, not its organisation", async () => {

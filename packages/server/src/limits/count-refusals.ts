@@ -1,14 +1,14 @@
 import type { Bucket, Gate } from "./gate.ts";
 import { hasEpoch } from "./gate.ts";
-import { isAgentBucket } from "./rates.ts";
+import { type LimitName, limitName } from "./rates.ts";
 import type { RunSlots } from "./run-slots.ts";
 
 /** Counts a refused request by the limit that refused it. */
-export type CountRefusal = (limit: "organisation" | "agent" | "address" | "concurrent_runs") => void;
+export type CountRefusal = (limit: LimitName | "address" | "concurrent_runs") => void;
 
 function limitOf(owner: string, bucket: Bucket | undefined) {
   if (!hasEpoch(owner)) return "address";
-  return bucket && isAgentBucket(bucket) ? "agent" : "organisation";
+  return bucket ? limitName(bucket) : "organisation";
 }
 
 export const countRefusals = (gate: Gate, count: CountRefusal): Gate => ({

@@ -1,10 +1,15 @@
 import { expect, test } from "vitest";
-import { addressOwner, agentRate, organisationBucket } from "./rates.ts";
+import { addressOwner, agentRate, consoleBucket, organisationBucket } from "./rates.ts";
 
 test("tiers are those of the specification", () => {
   expect(organisationBucket("free").rate).toEqual({ capacity: 100, intervalMs: 1000 });
   expect(organisationBucket("pro").rate).toEqual({ capacity: 2000, intervalMs: 60 });
   expect(organisationBucket("enterprise").rate).toEqual({ capacity: 20_000, intervalMs: 6 });
+});
+
+test("what people read in the console has a limit of its own, with room for some pages in every tier", () => {
+  expect(consoleBucket("free")).toEqual({ key: "console", rate: { capacity: 600, intervalMs: 100 } });
+  expect(consoleBucket("pro").rate).toEqual({ capacity: 1000, intervalMs: 60 });
 });
 
 test.each([

@@ -10,6 +10,15 @@ export const organisationBucket = (tier: Tier): Bucket => {
   return { key: "requests", rate: { capacity: burst, intervalMs: minuteMs / requestsPerMinute } };
 };
 
+/** Some ten pages that are open at the same time, in a tier that has less. */
+const consoleRequestsPerMinute = 600;
+
+/** For what people read in the console: as much as the tier has, and never so little that pages cannot be shown. */
+export const consoleBucket = (tier: Tier): Bucket => {
+  const perMinute = Math.max(tierLimits[tier].requestsPerMinute, consoleRequestsPerMinute);
+  return { key: "console", rate: { capacity: perMinute, intervalMs: minuteMs / perMinute } };
+};
+
 /** `requests` per `window`, with a burst of the same size; undefined where the agent sets no limit. */
 export function agentRate({ rateLimit }: SecuritySettings): Rate | undefined {
   if (!rateLimit?.enabled) return undefined;
@@ -20,7 +29,13 @@ export function agentRate({ rateLimit }: SecuritySettings): Rate | undefined {
 
 export const agentBucket = (agentId: string, rate: Rate): Bucket => ({ key: `agent:${agentId}`, rate });
 
-export const isAgentBucket = ({ key }: Bucket): boolean => key.startsWith("agent:");
+/** Whose limit it is, as the header fields of the IETF draft name it. */
+export type LimitName = "organisation" | "console" | "agent";
+
+export function limitName({ key }: Bucket): LimitName {
+  if (key.startsWith("agent:")) return "agent";
+  return key === "console" ? "console" : "organisation";
+}
 
 /** For requests without a valid key. A request with a key that this node has cached as active does not count here. */
 export const unauthenticatedBucket = (requestsPerMinute: number): Bucket => ({

@@ -59,7 +59,7 @@ export const measuredOperations: readonly string[] = [
   "GET /console/*",
 ];
 
-const limits = ["organisation", "agent", "address", "concurrent_runs"] as const;
+const limits = ["organisation", "console", "agent", "address", "concurrent_runs"] as const;
 export type Limit = (typeof limits)[number];
 export type Role = "serve" | "work" | "all";
 

@@ -73,6 +73,7 @@ describe("a session that ended cannot be used again:", () => {
       readSessionToken: () => victim.cookie.split("=")[1],
       address: "127.0.0.1",
       agentRef: undefined,
+      isRead: true,
       setHeaders: () => undefined,
       onRefused: () => undefined,
     });

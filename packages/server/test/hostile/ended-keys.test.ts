@@ -103,6 +103,7 @@ describe("a key that ends", () => {
       readSessionToken: () => undefined,
       address: "127.0.0.1",
       agentRef: undefined,
+      isRead: true,
       setHeaders: () => undefined,
       onRefused: () => undefined,
     });
