@@ -9,9 +9,12 @@ interface ErrorNoteProps {
   readonly children?: ReactNode;
 }
 
-const messageOf = (error: unknown): string => {
+/** In the API's own words. The client has errors of its own without a status, such as failed checks: only one is a lost connection. */
+export const messageOf = (error: unknown): string => {
   if (error instanceof PerchError)
-    return error.status === undefined ? "The server cannot be reached. Check your connection." : error.shortMessage;
+    return error.code === "connection_failed"
+      ? "The server cannot be reached. Check your connection."
+      : error.shortMessage;
   return error instanceof Error ? error.message : "Something went wrong in this page. Reload it.";
 };
 
