@@ -124,3 +124,45 @@ test("a change is not made in another organisation than the page shows", async (
   expect((await other.perch.request("GET /v1/agents")).data).toEqual([]);
   await context.close();
 });
+
+test("a confirmation asks anew each time, and stays open while it works and with the error if it fails", async () => {
+  const context = await openContext(browser, server.url, { apiKey });
+  const page = await context.newPage();
+  await visit(page, "/console/agents/echo");
+  const dialog = page.getByRole("dialog");
+  const inDialog = (name: string) => dialog.getByRole("button", { name });
+  const choose = async (item: string) => {
+    await page.getByRole("button", { name: "More actions" }).click();
+    await page.getByRole("menuitem", { name: item }).click();
+  };
+  await choose("Delete agent");
+  await dialog.getByLabel("Type echo to confirm").fill("echo");
+  expect(await inDialog("Delete agent").isEnabled()).toBe(true);
+  await inDialog("Cancel").click();
+  await choose("Delete agent");
+  expect(await dialog.getByLabel("Type echo to confirm").inputValue()).toBe("");
+  expect(await inDialog("Delete agent").isDisabled()).toBe(true);
+  await inDialog("Cancel").click();
+
+  const { promise: isLetGo, resolve: letGo } = Promise.withResolvers<void>();
+  await page.route("**/pause", async (route) => {
+    await isLetGo;
+    await route.fulfill({ status: 409, json: { error: { code: "conflict", message: "Not now." } } });
+  });
+  await choose("Pause agent");
+  const sent = page.waitForRequest("**/pause");
+  await inDialog("Pause agent").click();
+  await sent;
+  await page.keyboard.press("Escape");
+  await page.mouse.click(5, 5);
+  expect(await inDialog("Cancel").isDisabled()).toBe(true);
+  expect(await inDialog("Close").count()).toBe(0);
+  letGo();
+  await dialog.getByText("Not now.").waitFor();
+  await page.keyboard.press("Escape");
+  await dialog.waitFor({ state: "hidden" });
+  await choose("Pause agent");
+  await inDialog("Pause agent").waitFor();
+  expect(await dialog.getByText("Not now.").count()).toBe(0);
+  await context.close();
+});

@@ -18,27 +18,46 @@ interface ConfirmDialogProps {
   readonly onConfirm: () => Promise<unknown>;
 }
 
-/** Asks once, says what will be so afterwards, and stays open with the error if it did not work. */
-export function ConfirmDialog({ action, kind = "primary", typed, onConfirm, ...dialog }: ConfirmDialogProps) {
+interface ConfirmFormProps extends Omit<ConfirmDialogProps, "open" | "title" | "description"> {
+  readonly onWorking: (isWorking: boolean) => void;
+}
+
+/** Goes when the dialog closes: what was typed and what failed is no part of the next question. */
+function ConfirmForm({ action, kind = "primary", typed, onConfirm, onClose, onWorking }: ConfirmFormProps) {
   const [text, setText] = useState("");
-  const confirm = useMutation({ mutationFn: onConfirm, onSuccess: () => dialog.onClose() });
+  const confirm = useMutation({
+    mutationFn: onConfirm,
+    onMutate: () => onWorking(true),
+    onSuccess: () => onClose(),
+    onSettled: () => onWorking(false),
+  });
   return (
-    <Dialog {...dialog}>
-      <DialogForm
-        action={action}
-        kind={kind}
-        canSubmit={typed === undefined || text === typed}
-        isWorking={confirm.isPending}
-        error={confirm.error}
-        onSubmit={confirm.mutate}
-        onCancel={dialog.onClose}
-      >
-        {typed !== undefined && (
-          <Field label={`Type ${typed} to confirm`}>
-            {(ids) => <TextInput {...ids} value={text} onChange={({ target }) => setText(target.value)} />}
-          </Field>
-        )}
-      </DialogForm>
+    <DialogForm
+      action={action}
+      kind={kind}
+      canSubmit={typed === undefined || text === typed}
+      isWorking={confirm.isPending}
+      canCancel={!confirm.isPending}
+      error={confirm.error}
+      onSubmit={confirm.mutate}
+      onCancel={onClose}
+    >
+      {typed !== undefined && (
+        <Field label={`Type ${typed} to confirm`}>
+          {(ids) => <TextInput {...ids} value={text} onChange={({ target }) => setText(target.value)} />}
+        </Field>
+      )}
+    </DialogForm>
+  );
+}
+
+/** Asks once, says what will be so afterwards, and stays open with the error if it did not work. */
+export function ConfirmDialog({ open, title, description, ...form }: ConfirmDialogProps) {
+  // Closed while it works, it would look as if nothing were done.
+  const [isWorking, setIsWorking] = useState(false);
+  return (
+    <Dialog open={open} onClose={form.onClose} title={title} description={description} isFirm={isWorking}>
+      <ConfirmForm {...form} onWorking={setIsWorking} />
     </Dialog>
   );
 }

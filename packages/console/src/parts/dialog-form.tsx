@@ -9,7 +9,7 @@ interface DialogFormProps {
   readonly kind?: "primary" | "danger";
   readonly canSubmit?: boolean;
   readonly isWorking?: boolean;
-  /** Not while something is made that is shown once: it would be lost. */
+  /** Not while something is made that is shown once and would be lost, or done that Cancel would not call back. */
   readonly canCancel?: boolean;
   readonly error?: Error | null;
   readonly onSubmit: () => void;

@@ -15,7 +15,12 @@ interface ChangeShareProps {
   readonly live: Deployment | undefined;
 }
 
-function ShareForm({ agent, canary, live, onClose }: ChangeShareProps & { readonly onClose: () => void }) {
+interface ShareFormProps extends ChangeShareProps {
+  readonly onClose: () => void;
+  readonly onWorking: (isWorking: boolean) => void;
+}
+
+function ShareForm({ agent, canary, live, onClose, onWorking }: ShareFormProps) {
   const [share, setShare] = useState(String(canary.traffic_percent));
   const changed = useAgentChanged();
   const change = useMutation({
@@ -23,12 +28,15 @@ function ShareForm({ agent, canary, live, onClose }: ChangeShareProps & { readon
       await perch.deployments.update(agent, canary.id, { traffic_percent: Number(share) });
       await changed();
     },
+    onMutate: () => onWorking(true),
     onSuccess: onClose,
+    onSettled: () => onWorking(false),
   });
   return (
     <DialogForm
       action="Change share"
       isWorking={change.isPending}
+      canCancel={!change.isPending}
       error={change.error}
       onSubmit={change.mutate}
       onCancel={onClose}
@@ -62,12 +70,15 @@ function ShareForm({ agent, canary, live, onClose }: ChangeShareProps & { readon
 /** More or fewer requests for a canary. */
 export function ChangeShare(props: ChangeShareProps) {
   const [isOpen, setIsOpen] = useState(false);
+  // Closed while it works, it would look as if nothing were changed.
+  const [isWorking, setIsWorking] = useState(false);
   const close = () => setIsOpen(false);
+  const title = `Share of ${props.canary.version} in ${props.canary.environment}`;
   return (
     <>
       <Button onClick={() => setIsOpen(true)}>Change share</Button>
-      <Dialog open={isOpen} onClose={close} title={`Share of ${props.canary.version} in ${props.canary.environment}`}>
-        <ShareForm {...props} onClose={close} />
+      <Dialog open={isOpen} onClose={close} title={title} isFirm={isWorking}>
+        <ShareForm {...props} onClose={close} onWorking={setIsWorking} />
       </Dialog>
     </>
   );
