@@ -10,11 +10,14 @@ const written = "A long message that nobody wants to write twice";
 let browser: Browser;
 let apiKey: string;
 let perch: Awaited<ReturnType<typeof createOrganisation>>["perch"];
+let elsewhere: Awaited<ReturnType<typeof createOrganisation>>;
 
 beforeAll(async () => {
   browser = await launchBrowser();
   ({ apiKey, perch } = await createOrganisation(server, "Interrupted"));
   await perch.agents.create({ name: "echo", model: "perch/echo", instructions: "Echo." });
+  elsewhere = await createOrganisation(server, "Elsewhere");
+  await elsewhere.perch.agents.create({ name: "echo", model: "perch/echo", instructions: "Of elsewhere." });
 });
 afterAll(() => browser?.close());
 
@@ -109,19 +112,37 @@ test("a page whose session was replaced by another of the same organisation make
 });
 
 test("a change is not made in another organisation than the page shows", async () => {
-  const other = await createOrganisation(server, "Elsewhere");
   const context = await openContext(browser, server.url, { apiKey });
   const page = await context.newPage();
   await visit(page, "/console/agents/new");
   await page.getByLabel("Name").fill("stray");
   await page.getByLabel("Model").fill("perch/echo");
   await page.getByLabel("Instructions").fill("Echo.");
-  await signIn(context, server.url, other.apiKey);
+  await signIn(context, server.url, elsewhere.apiKey);
   await page.getByRole("button", { name: "Create agent" }).click();
   await page.getByText("Elsewhere").first().waitFor();
   // Time enough for a second attempt.
   await page.waitForTimeout(1000);
-  expect((await other.perch.request("GET /v1/agents")).data).toEqual([]);
+  expect((await elsewhere.perch.request("GET /v1/agents")).data.map(({ name }) => name)).toEqual(["echo"]);
+  await context.close();
+});
+
+test("a page whose browser signs in to another organisation shows nothing of that one as its own", async () => {
+  const context = await openContext(browser, server.url, { apiKey });
+  const page = await context.newPage();
+  const aboutOther = page.getByText("This link is about another organisation");
+  await visit(page, "/console/agents/echo/definition");
+  await signIn(context, server.url, elsewhere.apiKey);
+  // As when somebody comes back to this tab.
+  await page.evaluate(`dispatchEvent(new Event("visibilitychange"))`);
+  await aboutOther.waitFor();
+  await page.getByRole("link", { name: "Show this page for Elsewhere" }).click();
+  await page.getByText("Of elsewhere.").first().waitFor();
+  // Nobody needs to come back to it, where another tab is signed in.
+  await signIn(context, server.url, apiKey);
+  const tab = await context.newPage();
+  await visit(tab, "/console/keys");
+  await aboutOther.waitFor();
   await context.close();
 });
 

@@ -41,8 +41,6 @@ export function Frame() {
   const [opened, setOpened] = useState<"palette" | "help">();
   // Once opened they stay, and give the focus back by themselves when they close.
   const [wasOpened, setWasOpened] = useState(false);
-  const { organisation } = useMe();
-  const [, change] = useFrameSearch();
   const otherOrganisation = useOrganisationInAddress();
   const close = useCallback(() => setOpened(undefined), []);
   const open = useCallback((part: "palette" | "help") => {
@@ -64,11 +62,7 @@ export function Frame() {
           <TopBar onPalette={onPalette} />
           <main id="page" tabIndex={-1} className="min-h-0 flex-1 outline-none">
             <Suspense fallback={<Working what="the page" />}>
-              {otherOrganisation === undefined ? (
-                <Outlet />
-              ) : (
-                <OtherOrganisation id={otherOrganisation} onStay={() => change({ org: organisation.id })} />
-              )}
+              {otherOrganisation === undefined ? <Outlet /> : <OtherOrganisation id={otherOrganisation} />}
             </Suspense>
           </main>
         </div>

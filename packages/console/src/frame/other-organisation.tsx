@@ -6,14 +6,15 @@ import { OutsideText } from "../parts/outside-text.tsx";
 import { signOut, switchAddress } from "../session/leave.ts";
 import { useMe } from "../session/session.ts";
 
-interface OtherOrganisationProps {
-  /** The organisation that the address names. */
-  readonly id: string;
-  readonly onStay: () => void;
-}
+/** The same page of this organisation. It is loaded anew: parts of a page keep what somebody wrote or did in the one before. */
+const addressFor = (organisationId: string): string => {
+  const url = new URL(location.href);
+  url.searchParams.set("org", organisationId);
+  return url.href;
+};
 
-/** In place of the page: what it is about is not to be seen from here, and an error would not say why. */
-export function OtherOrganisation({ id, onStay }: OtherOrganisationProps) {
+/** In place of the page: what it is about is not to be seen from here, and an error would not say why. `id` is what the address names. */
+export function OtherOrganisation({ id }: { readonly id: string }) {
   const { organisation, session } = useMe();
   const known = session?.organisations.find((each) => each.id === id);
   const here = `${location.pathname}${location.search}`;
@@ -36,9 +37,9 @@ export function OtherOrganisation({ id, onStay }: OtherOrganisationProps) {
             </Button>
           )
         )}
-        <Button onClick={onStay} className="min-w-0 max-w-full">
+        <a href={addressFor(organisation.id)} className={buttonClass("plain", "min-w-0 max-w-full")}>
           Show this page for <OutsideText text={organisation.name} className="truncate" />
-        </Button>
+        </a>
       </div>
       {leave.isError && <ErrorNote error={leave.error} />}
     </EmptyState>

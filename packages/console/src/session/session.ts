@@ -1,20 +1,33 @@
 import type { Me } from "@perch/sdk";
-import { queryOptions, useSuspenseQuery } from "@tanstack/react-query";
+import { type QueryClient, queryOptions, useSuspenseQuery } from "@tanstack/react-query";
 import { perch, setCsrfToken } from "../api/perch.ts";
+import { tellOtherTabs } from "./other-tabs.ts";
 import { setSessionEnded } from "./session-ended.ts";
 
 type Permission = Me["key"]["permissions"][number];
 
-/** Who is signed in. Loaded once before any page, and again when the window comes back. */
+const meKey = ["me"];
+
+/** All tabs have one session, so another tab can change the organisation. What was read is of the one before, or of both. */
+function forgetOtherOrganisation(client: QueryClient, { organisation }: Me): void {
+  const before = client.getQueryData<Me>(meKey)?.organisation.id;
+  if (before === organisation.id) return;
+  tellOtherTabs(organisation.id);
+  if (before !== undefined) client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== meKey[0] });
+}
+
+/** Who is signed in. Loaded once before any page, and again whenever the window comes back: another tab may have signed in elsewhere. */
 export const meQuery = queryOptions({
-  queryKey: ["me"],
-  queryFn: async ({ signal }): Promise<Me> => {
+  queryKey: meKey,
+  queryFn: async ({ signal, client }): Promise<Me> => {
     const me = await perch.me({ signal });
     setCsrfToken(me.session?.csrf_token);
     setSessionEnded(false);
+    forgetOtherOrganisation(client, me);
     return me;
   },
   staleTime: 60_000,
+  refetchOnWindowFocus: "always",
   // The first request of all: it finds out whether there is a connection.
   networkMode: "always",
 });

@@ -4,6 +4,7 @@ import { signInMethodsQuery } from "../api/console-sessions.ts";
 import { renewCsrfTokenWith } from "../api/perch.ts";
 import { isSignedOut, queryClient } from "../api/query-client.ts";
 import type { router as Router } from "../router.tsx";
+import { onToldByOtherTab } from "./other-tabs.ts";
 import { meQuery } from "./session.ts";
 import { setSessionEnded } from "./session-ended.ts";
 import { hasUnsaved } from "./unsaved.ts";
@@ -46,6 +47,13 @@ export function watchSession(router: typeof Router): void {
     // Not before the pages are gone that show it, and not what the page to sign in has asked for meanwhile.
     queryClient.removeQueries({ predicate: ({ queryHash }) => queryHash !== kept });
   };
+
+  onToldByOtherTab((organisationId) => {
+    const here = queryClient.getQueryData(meQuery.queryKey)?.organisation.id;
+    // What is unsaved stays until somebody comes back: the browser may be signed in here again by then.
+    if (here === undefined || here === organisationId || hasUnsaved()) return;
+    void queryClient.invalidateQueries({ queryKey: meQuery.queryKey });
+  });
 
   onUnauthorized(() => {
     const wasSignedIn = queryClient.getQueryData(meQuery.queryKey) !== undefined;
