@@ -72,6 +72,18 @@ describe("axe finds no barrier in both themes, the focus goes in, and Escape giv
   });
 });
 
+test("the menu of a phone held sideways scrolls to its last entry", async () => {
+  const sideways = { width: 667, height: 375 };
+  const phone = await tabs.of();
+  await phone.setViewportSize(sideways);
+  await visit(phone, "/console/agents");
+  await phone.getByRole("button", { name: "Open the menu" }).click();
+  const last = phone.getByRole("dialog", { name: "Perch" }).getByRole("link").last();
+  await last.scrollIntoViewIfNeeded();
+  const { y = Number.NaN, height = Number.NaN } = (await last.boundingBox()) ?? {};
+  expect(y + height).toBeLessThanOrEqual(sideways.height);
+});
+
 test("nothing that was opened has sent a change or made the browser complain", () => {
   expect(seen.requests.filter(isChange).map(({ url }) => url.pathname)).toEqual([]);
   expect(seen.complaints).toEqual([]);

@@ -12,7 +12,7 @@ export const RailSheet = ({ isOpen, onClose }: { readonly isOpen: boolean; reado
       <Radix.Content
         onCloseAutoFocus={useFocusReturn(isOpen)}
         aria-describedby={undefined}
-        className="fixed inset-y-0 left-0 z-50 flex w-[min(280px,85vw)] flex-col gap-1 border-line border-r bg-sunken p-2 shadow-xl md:hidden"
+        className="fixed inset-y-0 left-0 z-50 flex w-[min(280px,85vw)] flex-col gap-1 overflow-y-auto overscroll-contain border-line border-r bg-sunken p-2 shadow-xl md:hidden"
       >
         <div className="flex items-center justify-between">
           <Radix.Title className="px-2 font-semibold">Perch</Radix.Title>

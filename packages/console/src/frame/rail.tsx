@@ -87,7 +87,7 @@ export function Rail() {
     <nav
       aria-label="Main"
       className={classNames(
-        "hidden shrink-0 flex-col gap-1 border-line border-r bg-sunken p-2 md:flex",
+        "hidden shrink-0 flex-col gap-1 overflow-y-auto *:shrink-0 border-line border-r bg-sunken p-2 md:flex",
         isFolded ? "w-[49px]" : "w-[220px]",
       )}
     >
