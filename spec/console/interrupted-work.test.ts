@@ -146,6 +146,36 @@ test("a page whose browser signs in to another organisation shows nothing of tha
   await context.close();
 });
 
+test("signing out asks about unsaved changes before the session ends, and says so if it does not end", async () => {
+  const context = await openContext(browser, server.url, { apiKey });
+  const page = await context.newPage();
+  const inDialog = (name: string) => page.getByRole("dialog").getByRole("button", { name });
+  const temperature = page.getByLabel("Temperature");
+  const chooseSignOut = async () => {
+    await page.getByRole("button", { name: /^Organisation: / }).click();
+    await page.getByRole("menuitem", { name: "Sign out" }).click();
+  };
+  await visit(page, "/console/agents/echo/definition");
+  await temperature.fill("0.7");
+  await chooseSignOut();
+  await inDialog("Stay on this page").click();
+  expect((await context.request.get(`${server.url}/v1/me`)).status()).toBe(200);
+  const current = "**/v1/console/sessions/current";
+  await page.route(current, (route) =>
+    route.fulfill({ status: 409, json: { error: { code: "conflict", message: "Not now." } } }),
+  );
+  await chooseSignOut();
+  await inDialog("Discard changes and sign out").click();
+  await page.getByRole("dialog", { name: "You are still signed in" }).getByText("Not now.").waitFor();
+  expect(await temperature.inputValue()).toBe("0.7");
+  await page.unroute(current);
+  await inDialog("Sign out").click();
+  // The browser does not ask once more: Playwright would stay.
+  await page.waitForURL("**/console/sign-in");
+  expect((await context.request.get(`${server.url}/v1/me`)).status()).toBe(401);
+  await context.close();
+});
+
 test("a confirmation asks anew each time, and stays open while it works and with the error if it fails", async () => {
   const context = await openContext(browser, server.url, { apiKey });
   const page = await context.newPage();

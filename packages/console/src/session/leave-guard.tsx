@@ -1,6 +1,6 @@
 import { useBlocker } from "@tanstack/react-router";
 import { DiscardDialog } from "../parts/discard-dialog.tsx";
-import { useUnsaved } from "./unsaved.ts";
+import { hasUnsaved, useUnsaved } from "./unsaved.ts";
 
 interface LeaveGuardProps {
   readonly isDirty: boolean;
@@ -14,7 +14,7 @@ export function LeaveGuard({ isDirty, description }: LeaveGuardProps) {
   const { status, proceed, reset } = useBlocker({
     // Other views of the same page keep what was typed.
     shouldBlockFn: ({ current, next }) => isDirty && current.pathname !== next.pathname,
-    enableBeforeUnload: () => isDirty,
+    enableBeforeUnload: hasUnsaved,
     withResolver: true,
   });
   return (

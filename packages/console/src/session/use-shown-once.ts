@@ -1,7 +1,7 @@
 import { useMutation } from "@tanstack/react-query";
 import { useBlocker } from "@tanstack/react-router";
 import { useState } from "react";
-import { useUnsaved } from "./unsaved.ts";
+import { hasUnsaved, useUnsaved } from "./unsaved.ts";
 
 /** What a dialog makes that the server shows this once. */
 export interface MadeOnce<Value> {
@@ -31,7 +31,7 @@ export function useShownOnce<Value>(onClose: (value: Value | undefined) => void)
   });
   const isFirm = making.isPending || value !== undefined;
   useUnsaved(isFirm);
-  useBlocker({ shouldBlockFn: () => isFirm, enableBeforeUnload: () => isFirm });
+  useBlocker({ shouldBlockFn: () => isFirm, enableBeforeUnload: hasUnsaved });
   const close = () => {
     if (making.isPending) return;
     setValue(undefined);

@@ -1,43 +1,46 @@
-import { useMutation } from "@tanstack/react-query";
 import { Icon } from "../../parts/icon.tsx";
 import { Menu, MenuItem, MenuLabel, MenuLine } from "../../parts/menu.tsx";
 import { OutsideText } from "../../parts/outside-text.tsx";
-import { signOut, switchAddress } from "../../session/leave.ts";
+import { switchAddress } from "../../session/leave.ts";
 import { actorName } from "../../session/person-name.ts";
 import { useMe } from "../../session/session.ts";
 import { BarButton } from "./bar-button.tsx";
+import { useSignOut } from "./use-sign-out.tsx";
 
 /** The organisation, who is signed in to it, the others that a person can go to, and the way out. */
 export function OrganisationMenu() {
   const me = useMe();
   const { organisation, session } = me;
-  const leave = useMutation({ mutationFn: () => signOut() });
+  const { startSignOut, isSigningOut, dialogs } = useSignOut();
   const others = session?.organisations.filter(({ id }) => id !== organisation.id) ?? [];
   const trigger = (
     <BarButton opens aria-label={`Organisation: ${organisation.name}`} className="!text-text font-medium">
-      <OutsideText text={organisation.name} className="truncate" />
+      {isSigningOut ? "Signing out" : <OutsideText text={organisation.name} className="truncate" />}
     </BarButton>
   );
   return (
-    <Menu trigger={trigger} align="start">
-      <MenuLabel>
-        Signed in as <OutsideText text={actorName(me)} />
-      </MenuLabel>
-      {others.length > 0 && <MenuLine />}
-      {others.map(({ id, name }) => (
-        <MenuItem key={id} onSelect={() => location.assign(switchAddress(id, "/console/"))}>
-          Switch to <OutsideText text={name} />
-        </MenuItem>
-      ))}
-      {session && (
-        <>
-          <MenuLine />
-          <MenuItem onSelect={() => leave.mutate()}>
-            <Icon name="sign_out" />
-            Sign out
+    <>
+      <Menu trigger={trigger} align="start">
+        <MenuLabel>
+          Signed in as <OutsideText text={actorName(me)} />
+        </MenuLabel>
+        {others.length > 0 && <MenuLine />}
+        {others.map(({ id, name }) => (
+          <MenuItem key={id} onSelect={() => location.assign(switchAddress(id, "/console/"))}>
+            Switch to <OutsideText text={name} />
           </MenuItem>
-        </>
-      )}
-    </Menu>
+        ))}
+        {session && (
+          <>
+            <MenuLine />
+            <MenuItem onSelect={startSignOut}>
+              <Icon name="sign_out" />
+              Sign out
+            </MenuItem>
+          </>
+        )}
+      </Menu>
+      {dialogs}
+    </>
   );
 }
