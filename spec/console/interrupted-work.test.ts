@@ -176,6 +176,21 @@ test("signing out asks about unsaved changes before the session ends, and says s
   await context.close();
 });
 
+test("the page to sign in says that it could not learn the ways, and asks again", async () => {
+  const context = await openContext(browser, server.url);
+  const page = await context.newPage();
+  const methods = "**/v1/console/sign-in-methods";
+  await page.route(methods, (route) => route.abort());
+  await page.goto("/console/sign-in");
+  const note = page.getByRole("alert").filter({ hasText: "The ways to sign in could not be loaded." });
+  await note.getByText("The server cannot be reached.").waitFor();
+  await page.getByLabel("API key").waitFor();
+  await page.unroute(methods);
+  await note.getByRole("button", { name: "Try again" }).click();
+  await note.waitFor({ state: "hidden" });
+  await context.close();
+});
+
 test("a confirmation asks anew each time, and stays open while it works and with the error if it fails", async () => {
   const context = await openContext(browser, server.url, { apiKey });
   const page = await context.newPage();

@@ -10,6 +10,8 @@ export const signInMethodsQuery = queryOptions({
   queryKey: ["console", "sign-in-methods"],
   queryFn: ({ signal }) => perch.consoleSessions.signInMethods({ signal }),
   staleTime: Number.POSITIVE_INFINITY,
+  // Nothing else asks the server there: waiting for a connection, it would wait for ever.
+  networkMode: "always",
 });
 
 /** Exchanges a key or a one-time link for a session; the browser keeps its cookie. */

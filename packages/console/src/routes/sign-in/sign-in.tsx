@@ -3,6 +3,7 @@ import { useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { signInMethodsQuery } from "../../api/console-sessions.ts";
 import { buttonClass } from "../../parts/button.tsx";
+import { ErrorNote } from "../../parts/error-note.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { OutsideText } from "../../parts/outside-text.tsx";
 import { useTabTitle } from "../../parts/page.tsx";
@@ -22,12 +23,17 @@ const PersonSignIn = ({ name, returnTo }: { readonly name: string; readonly retu
   </a>
 );
 
-/** Either the person's issuer first and a key as the second choice, or a key alone. */
+/** Either the person's issuer first and a key as the second choice, or a key alone; and an error if nobody knows which. */
 function Methods({ returnTo }: { readonly returnTo: string | undefined }) {
-  const { data, isPending } = useQuery(signInMethodsQuery);
+  const { data, isPending, error, refetch } = useQuery(signInMethodsQuery);
   if (isPending) return <Working what="the ways to sign in" />;
   return (
     <>
+      {error && (
+        <ErrorNote error={error} onRetry={() => void refetch()}>
+          <p>The ways to sign in could not be loaded. If you have a key, you can sign in with it.</p>
+        </ErrorNote>
+      )}
       {data?.person && (
         <>
           <PersonSignIn name={data.person.name} returnTo={returnTo} />
