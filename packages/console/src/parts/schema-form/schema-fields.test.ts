@@ -25,6 +25,10 @@ test.each([
   ["that is none of the choices", { enum: ["a"] }, "b"],
   ["that is null", { type: ["string", "null"] }, null],
   ["of an object without properties", { type: "object" }, {}],
+  ["of an object without properties that has fields", { type: "object", additionalProperties: true }, { a: 1 }],
+  ["that is half an object without properties", { type: "object" }, new Unparsed("{")],
+  ["that is half an object", { type: "object", properties: { a: {} } }, new Unparsed("{")],
+  ["that is half a list", { type: "array", items: {} }, new Unparsed("[")],
 ] as const)("a value %s is JSON, so that nothing of it is lost", (_, schema, value) => {
   expect(kind(schema, value)).toBe("json");
 });

@@ -1,9 +1,6 @@
 /** A JSON Schema, as somebody wrote it. */
 export type Schema = Readonly<Record<string, unknown>>;
 
-export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 /** What a person typed that is no value yet: half a number, or JSON with a mistake in it. */
 export class Unparsed {
   readonly text: string;
@@ -11,6 +8,9 @@ export class Unparsed {
     this.text = text;
   }
 }
+
+export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Unparsed);
 
 export type TextFormat = "date" | "date-time" | "email" | "uri";
 const formats: readonly unknown[] = ["date", "date-time", "email", "uri"] satisfies TextFormat[];
@@ -101,10 +101,12 @@ export function kindOf(schema: Schema, value: unknown, depth = 0): FieldKind {
   if (type === "string") return textKind(schema, value);
   if (type === "boolean") return { kind: "boolean" };
   if (type === "number" || type === "integer") return { kind: "number" };
-  if (depth >= maxDepth) return { kind: "json" };
+  // What is half written must not become fields under who types.
+  if (depth >= maxDepth || value instanceof Unparsed) return { kind: "json" };
   if (type === "array") return isRecord(schema.items) ? { kind: "list", item: schema.items } : { kind: "json" };
-  const fields = fieldsOf(schema, value);
-  return fields.length > 0 ? { kind: "object", fields } : { kind: "json" };
+  // Fields alone could not add a name to an object that may have any.
+  const hasProperties = Object.keys(schemaIn(schema.properties)).length > 0;
+  return hasProperties ? { kind: "object", fields: fieldsOf(schema, value) } : { kind: "json" };
 }
 
 /** With this field, or without it. */
