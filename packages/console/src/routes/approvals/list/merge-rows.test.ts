@@ -27,6 +27,19 @@ test("in an empty list everything is new", () => {
   expect(mergeRows([], page(["appr_1"])).newCount).toBe(1);
 });
 
+test("in a list of one environment, those of others are neither shown nor counted as new", () => {
+  const inProduction = (id: string) => ({ ...approval(id), environment: "production" });
+  const inStaging = (id: string) => ({ ...approval(id), environment: "staging" });
+  const newest = {
+    data: [inProduction("appr_5"), inStaging("appr_4"), inProduction("appr_3"), inStaging("appr_1")],
+    pagination: { next_cursor: null },
+  };
+  const merged = mergeRows([inProduction("appr_3"), inStaging("appr_2"), inStaging("appr_1")], newest, "staging");
+  expect(merged.rows.map(({ approval: { id } }) => id)).toEqual(["appr_2", "appr_1"]);
+  expect(gone(merged.rows)).toEqual(["appr_2"]);
+  expect(merged.newCount).toBe(1);
+});
+
 test("after a decision the next open one follows, after the last the first", () => {
   const { rows } = mergeRows(listed, page(["appr_4", "appr_3", "appr_1"]));
   expect(nextOpen(rows, undefined)).toBe("appr_4");

@@ -18,20 +18,27 @@ interface MergedRows {
 
 /**
  * The rows that were listed, at their places, with what has changed in them since; and how many there are above them. Ids begin with the
- * time, so the newest page says of every id down to its last whether it still belongs to the list.
+ * time, so the newest page says of every id down to its last whether it still belongs to the list. With an environment, only its own are
+ * shown and counted.
  */
-export function mergeRows(listed: readonly ApprovalSummary[], newest: Newest | undefined): MergedRows {
-  if (!newest) return { rows: listed.map((approval) => ({ approval, isGone: false })), newCount: 0 };
+export function mergeRows(
+  listed: readonly ApprovalSummary[],
+  newest: Newest | undefined,
+  environment?: string,
+): MergedRows {
+  const isShown = (approval: ApprovalSummary) => environment === undefined || approval.environment === environment;
+  const shown = listed.filter(isShown);
+  if (!newest) return { rows: shown.map((approval) => ({ approval, isGone: false })), newCount: 0 };
   const byId = new Map(newest.data.map((approval) => [approval.id as string, approval]));
   const oldestSeen = newest.pagination.next_cursor === null ? "" : (newest.data.at(-1)?.id ?? "~");
-  const rows = listed.map((approval) => ({
+  const rows = shown.map((approval) => ({
     approval: byId.get(approval.id) ?? approval,
     isGone: !byId.has(approval.id) && approval.id >= oldestSeen,
   }));
   const known = new Set(listed.map(({ id }) => id as string));
   const oldestListed = listed.at(-1)?.id ?? "";
-  const newCount = newest.data.filter(({ id }) => !known.has(id) && id > oldestListed).length;
-  return { rows, newCount };
+  const added = newest.data.filter(({ id }) => !known.has(id) && id > oldestListed);
+  return { rows, newCount: added.filter(isShown).length };
 }
 
 /** The next that is open after this one; after the last, the first that was left out above. */

@@ -15,13 +15,13 @@ export function useApprovalList() {
   const pages = useInfiniteQuery(approvalPagesQuery(filter, generation));
   const { data: newest } = useQuery(newestApprovalsQuery(filter));
   const listed = useMemo(() => pages.data?.pages.flatMap(({ data }) => data) ?? [], [pages.data]);
-  const merged = useMemo(() => mergeRows(listed, newest), [listed, newest]);
+  const merged = useMemo(() => mergeRows(listed, newest, env), [listed, newest, env]);
   /** What was decided here, or looked at since, is known from its own page. */
   const withDetail = (row: ApprovalListRow): ApprovalListRow => {
     const known = client.getQueryData<Approval>(approvalQuery(row.approval.id).queryKey);
     return known && known.status !== "open" ? { ...row, approval: known } : row;
   };
-  const rows = merged.rows.filter(({ approval }) => env === undefined || approval.environment === env).map(withDetail);
+  const rows = merged.rows.map(withDetail);
   const refresh = () => setGeneration((before) => before + 1);
   // Nothing is pushed away in an empty list.
   const isFilledAnew = listed.length === 0 && merged.newCount > 0;
