@@ -192,6 +192,22 @@ test("edited arguments are not lost without a question, and a decision under way
   await page.context().close();
 });
 
+test("a run that goes on after an approval shows its further steps, and its row in the list that it has completed", async () => {
+  const id = await askFor(perch, "refunds", "It is broken.");
+  const { request_id, digest } = await approver.approvals.get(id);
+  const page = await openAsApprover();
+  await visit(page, `/console/runs/refunds/${request_id}?logs=hide`);
+  const steps = page.getByRole("listbox", { name: "Steps of the run" }).getByRole("option");
+  await expect.poll(() => steps.count()).toBe(3);
+  const row = page.getByRole("row", { selected: true });
+  await row.getByText("waiting").waitFor();
+  await approver.approvals.approve(id, { digest });
+  // Two calls of tools, and the model before, between and after them.
+  await expect.poll(() => steps.count()).toBe(5);
+  await row.getByText("completed").waitFor();
+  await page.context().close();
+});
+
 test("a change that needs a second factor asks for a code, asks again after a wrong one, and signs nobody out", async () => {
   const { key: apiKey } = await perch.keys.create({ name: "careful", role: "admin" });
   const careful = new Perch({ baseUrl: server.url, apiKey });

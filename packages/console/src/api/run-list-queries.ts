@@ -1,6 +1,7 @@
 import type { InvocationOfAnyAgent, QueryOf } from "@perch/sdk";
 import { type QueryClient, queryOptions } from "@tanstack/react-query";
 import { perch } from "./perch.ts";
+import { isOpenRun } from "./runs-queries.ts";
 
 export type ListedRun = InvocationOfAnyAgent;
 /** What is listed. `id` tells one listing from the next of the same filter. */
@@ -18,8 +19,6 @@ export interface RunPage {
   readonly rows: readonly ListedRun[];
   readonly nextCursor: string | null;
 }
-
-const isRunning = ({ status }: ListedRun): boolean => status === "running";
 
 /** The same rows at the same places, with what has changed in them: a list keeps its place. */
 function updateRows(before: readonly ListedRun[], now: readonly ListedRun[]): readonly ListedRun[] {
@@ -47,7 +46,7 @@ export const runPageQuery = (client: QueryClient, listing: RunListing, cursor: s
     },
     gcTime: keepMs,
     staleTime: Number.POSITIVE_INFINITY,
-    refetchInterval: ({ state }) => (state.data?.rows.some(isRunning) ? pollMs : false),
+    refetchInterval: ({ state }) => (state.data?.rows.some(isOpenRun) ? pollMs : false),
   });
 };
 

@@ -11,11 +11,14 @@ import { TraceList } from "../../../run-trace/trace-list.tsx";
 import { traceOfSteps } from "../../../run-trace/trace-of-steps.ts";
 import type { Turn } from "./turn.ts";
 
-/** Events as they come; once the run has ended, its record, which has the server's times and more of the contents. */
+/** Events as they come; once the run has ended or waits, its record, which has the server's times and more of the contents. */
 function useTrace(agent: string, turn: Turn | undefined) {
   const runId = turn?.runId;
   const isOver = turn !== undefined && turn.status !== "running" && runId !== undefined;
-  const { data, error, isFetching } = useQuery({ ...runStepsQuery(agent, runId ?? ""), enabled: isOver });
+  const { data, error, isFetching } = useQuery({
+    ...runStepsQuery(agent, runId ?? "", turn?.status ?? "running"),
+    enabled: isOver,
+  });
   const recorded = isOver && data && data.length > 0 ? traceOfSteps(data) : undefined;
   return { trace: recorded ?? turn?.trace, isRecorded: recorded !== undefined, error, isFetching };
 }

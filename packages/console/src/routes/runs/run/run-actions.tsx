@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useRef, useState } from "react";
 import { perch } from "../../../api/perch.ts";
-import { runQuery } from "../../../api/runs-queries.ts";
+import { isOpenRun, runQuery } from "../../../api/runs-queries.ts";
 import { Button, buttonClass } from "../../../parts/button.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
 import { DialogActions } from "../../../parts/dialog-actions.tsx";
@@ -97,7 +97,7 @@ function RunAgain({ agent, run, isPrimary }: RunProps & { readonly isPrimary: bo
 /** What can be done with a run. Who may only read sees what reading allows. */
 export function RunActions({ agent, run }: RunProps) {
   const canWrite = useCan("write");
-  const isOpen = run.status === "running" || run.status === "waiting";
+  const isOpen = isOpenRun(run);
   const failsAgain = run.status === "failed" && !run.retryable;
   return (
     <div data-page-actions className="flex flex-wrap items-center gap-2">

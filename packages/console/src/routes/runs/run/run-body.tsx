@@ -25,11 +25,16 @@ interface RunBodyProps {
   readonly run: Invocation;
 }
 
-/** The steps of a run: from its stream while it is under way, from the record afterwards. */
+/** The steps of a run: from its stream while it is under way, from the record while it waits and afterwards. */
 function useTrace({ agent, run }: RunBodyProps) {
   const isRunning = isUnderWay(run);
   const live = useLiveTrace(agent, run.request_id, isRunning);
-  const recorded = useQuery({ ...runStepsQuery(agent, run.request_id), enabled: !isRunning });
+  const recorded = useQuery({
+    ...runStepsQuery(agent, run.request_id, run.status),
+    enabled: !isRunning,
+    // After a wait, what was there stays until there is more to see.
+    placeholderData: (before) => (live.trace.steps.length === 0 ? before : undefined),
+  });
   const trace = useMemo(() => recorded.data && traceOfSteps(recorded.data), [recorded.data]);
   return { isRunning, live, recorded, trace: trace ?? withoutGuesses(live) };
 }
