@@ -152,10 +152,16 @@ test("who approves with changes where others must too sees those changes, and no
   await button(page, "Edit arguments").click();
   await page.getByLabel("amount").fill("77");
   await button(page, "Approve with changes").click();
+  await page.getByRole("dialog").getByText("1 more must approve them").waitFor();
   await inDialog(page, "Approve call").click();
   await page.getByText("You have approved this; others must too.").waitFor();
   await page.getByText("77", { exact: true }).waitFor();
   expect(await page.getByText("Somebody has changed the arguments").count()).toBe(0);
+  // The key does what the button did, which is gone. The other key shows that keys work.
+  await page.getByRole("dialog").waitFor({ state: "hidden" });
+  await page.keyboard.press("a");
+  await page.keyboard.press("n");
+  await inDialog(page, "Reject call").waitFor();
   await page.context().close();
 });
 

@@ -9,7 +9,8 @@ import { QueueContext } from "../queue-context.ts";
 import { WhyText } from "../why-text.tsx";
 import { ApprovalFacts } from "./approval-facts.tsx";
 import { ArgumentsSection } from "./arguments-section.tsx";
-import { DecideBar, useRefusal } from "./decide-bar.tsx";
+import { consequence } from "./consequence.ts";
+import { DecideBar, useHasApproved, useRefusal } from "./decide-bar.tsx";
 import { DecideDialog } from "./decide-dialog.tsx";
 import { ApproversNote, DecisionNote } from "./decision-note.tsx";
 import { QuestionSection } from "./question-section.tsx";
@@ -24,14 +25,6 @@ interface ApprovalBodyProps {
   readonly onLook: () => void;
   readonly onDecided: (approval: Approval) => void;
 }
-
-const consequence = (verdict: Decision["verdict"], isEdited: boolean): string => {
-  if (verdict === "reject") return "The call is not made, and the model is told so. The run goes on.";
-  if (verdict === "answer") return "The answer is the result of the model's call, and the run goes on.";
-  return isEdited
-    ? "The call is made with the arguments as you changed them, and the run goes on."
-    : "The call is made with the arguments that you see, and the run goes on.";
-};
 
 /** What there is to know for a decision, and the ways to decide. */
 export function ApprovalBody({ approval, isChanged, onLook, onDecided }: ApprovalBodyProps) {
@@ -48,6 +41,7 @@ export function ApprovalBody({ approval, isChanged, onLook, onDecided }: Approva
   const isQuestion = kind === "question";
   const draft = useDraft(contents?.parameters ?? {}, isQuestion ? undefined : contents?.arguments);
   const isEdited = isEditing && draft.isChanged;
+  const isMine = useHasApproved(approval) && !isEdited;
   const isUnsaved = canDecide && (isEdited || (isQuestion && draft.isChanged));
 
   const ask = (next: Decision["verdict"]) => {
@@ -66,11 +60,9 @@ export function ApprovalBody({ approval, isChanged, onLook, onDecided }: Approva
   usePageKeys(
     canDecide
       ? [
-          {
-            key: "a",
-            what: isQuestion ? "Answer the question" : "Approve the call",
-            run: () => !isChanged && approve(),
-          },
+          ...(isMine || isChanged
+            ? []
+            : [{ key: "a", what: isQuestion ? "Answer the question" : "Approve the call", run: approve }]),
           { key: "n", what: isQuestion ? "Reject the question" : "Reject the call", run: () => ask("reject") },
           ...(isQuestion || isChanged ? [] : [{ key: "e", what: "Edit the arguments", run: () => setIsEditing(true) }]),
         ]
@@ -128,13 +120,13 @@ export function ApprovalBody({ approval, isChanged, onLook, onDecided }: Approva
         )}
         <ApprovalFacts approval={approval} />
       </div>
-      <DecideBar {...{ approval, isEdited, isChanged }} onApprove={approve} onReject={() => ask("reject")} />
+      <DecideBar {...{ approval, isEdited, isMine, isChanged }} onApprove={approve} onReject={() => ask("reject")} />
       <DecideDialog
         key={verdict}
         {...{ approval, verdict, onDecide }}
         open={isAsking}
         onClose={() => setIsAsking(false)}
-        description={consequence(verdict, isEdited)}
+        description={consequence(approval, verdict, isEdited)}
       />
       <LeaveGuard
         isDirty={isUnsaved}

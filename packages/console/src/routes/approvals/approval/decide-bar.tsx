@@ -7,10 +7,12 @@ import { textLinkClass } from "../../../parts/text-link.ts";
 import { useCan, useMe } from "../../../session/session.ts";
 
 /** Whether the signed-in person has approved already, where several must. */
-const hasApproved = ({ approved_by }: Approval, me: ReturnType<typeof useMe>): boolean =>
-  approved_by.some(({ by }) =>
-    me.session?.person ? by.type === "person" && by.name === me.session.person.email : by.key_id === me.key.id,
+export function useHasApproved({ approved_by }: Approval): boolean {
+  const { key, session } = useMe();
+  return approved_by.some(({ by }) =>
+    session?.person ? by.type === "person" && by.name === session.person.email : by.key_id === key.id,
   );
+}
 
 /** Why nobody can decide here who is signed in like this; undefined: they can. */
 export function useRefusal(approval: Approval): ReactNode | undefined {
@@ -42,6 +44,8 @@ interface DecideBarProps {
   readonly approval: Approval;
   /** Whether the person has changed the arguments. */
   readonly isEdited: boolean;
+  /** The person has approved these arguments, and others must too. */
+  readonly isMine: boolean;
   /** What was looked at has changed: it cannot be approved before it was looked at again. */
   readonly isChanged: boolean;
   readonly onApprove: () => void;
@@ -49,13 +53,11 @@ interface DecideBarProps {
 }
 
 /** One edge says yes, the other no, with the width of the page between them. */
-export function DecideBar({ approval, isEdited, isChanged, onApprove, onReject }: DecideBarProps) {
-  const me = useMe();
+export function DecideBar({ approval, isEdited, isMine, isChanged, onApprove, onReject }: DecideBarProps) {
   const refusal = useRefusal(approval);
   if (!useCan("approve") || approval.status !== "open") return null;
   if (refusal !== undefined) return <p className="border-line border-t px-4 py-3 text-muted text-table">{refusal}</p>;
   const isQuestion = approval.kind === "question";
-  const isMine = hasApproved(approval, me) && !isEdited;
   return (
     <fieldset
       aria-label="Decide"
