@@ -181,12 +181,22 @@ test("edited arguments are not lost without a question, and a decision under way
     await page.getByRole("dialog").waitFor({ state: "hidden" });
     expect(await page.getByLabel("amount").inputValue()).toBe("77");
   }
+  const approving = `**/v1/approvals/${newer}/approve`;
+  const refusal = { error: { code: "conflict", message: "The order is closed." } };
+  await page.route(approving, (route) => route.fulfill({ status: 409, json: refusal }), { times: 1 });
+  await button(page, "Approve with changes").click();
+  await inDialog(page, "Approve call").click();
+  await page.getByRole("dialog").getByText("The order is closed.").waitFor();
+  await inDialog(page, "Cancel").click();
   const held = Promise.withResolvers<void>();
-  await page.route(`**/v1/approvals/${newer}/approve`, async (route) => {
+  await page.route(approving, async (route) => {
     await held.promise;
     await route.continue();
   });
   await button(page, "Approve with changes").click();
+  await inDialog(page, "Approve call").waitFor();
+  // What was refused before says nothing about this attempt.
+  expect(await page.getByRole("dialog").getByRole("alert").count()).toBe(0);
   await inDialog(page, "Approve call").click();
   await page.keyboard.press("Escape");
   expect(await page.getByRole("dialog").count()).toBe(1);

@@ -65,15 +65,16 @@ export function DecideDialog({ approval, verdict, open, onClose, description, on
   const isReject = verdict === "reject";
   const isDecided = approval.status !== "open";
   const wrongCode = isAboutCode(decide.error) ? decide.error?.message : undefined;
-  // Closed, it would look as if nothing were decided.
-  const closeUnlessPending = () => !decide.isPending && onClose();
+  const close = () => {
+    // Closed, it would look as if nothing were decided.
+    if (decide.isPending) return;
+    // The next attempt begins without this one's refusal, and a code counts only once.
+    decide.reset();
+    setCode("");
+    onClose();
+  };
   return (
-    <Dialog
-      open={open}
-      onClose={closeUnlessPending}
-      title={`${verbs[verdict]} the ${callName(approval)}`}
-      description={description}
-    >
+    <Dialog open={open} onClose={close} title={`${verbs[verdict]} the ${callName(approval)}`} description={description}>
       <form onSubmit={submit} className="flex flex-col gap-3">
         {!isDecided && isReject && <ReasonField reason={reason} onChange={setReason} />}
         {!isDecided && approval.second_factor && (
@@ -87,7 +88,7 @@ export function DecideDialog({ approval, verdict, open, onClose, description, on
               {verbs[verdict]} {approval.kind === "question" ? "question" : "call"}
             </Button>
           )}
-          <Button kind="quiet" disabled={decide.isPending} onClick={onClose}>
+          <Button kind="quiet" disabled={decide.isPending} onClick={close}>
             {isDecided ? "Close" : "Cancel"}
           </Button>
         </div>
