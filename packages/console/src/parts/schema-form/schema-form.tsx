@@ -1,3 +1,4 @@
+import { type ReactNode, useRef } from "react";
 import { Button } from "../button.tsx";
 import { OutsideText } from "../outside-text.tsx";
 import { visibleText } from "../visible-text.ts";
@@ -24,19 +25,42 @@ const Description = ({ schema }: Pick<ValueProps, "schema">) =>
   typeof schema.description === "string" && <OutsideText text={schema.description} className="text-muted text-small" />;
 
 const groupClass = "flex min-w-0 flex-col gap-3";
-const indentClass = `${groupClass} border-line border-l-2 pl-3`;
 
-function ListField(props: ValueProps & { readonly item: Schema }) {
-  const { name, item, schema, isRequired, value, onChange, path, problems, depth } = props;
-  const items = Array.isArray(value) ? (value as readonly unknown[]) : [];
+type GroupProps = ValueProps & { readonly children: ReactNode };
+
+/** A list, or an object within another value. What was begun and need not be there can be left out again. */
+function Group({ name, schema, isRequired, value, onChange, path, problems, children }: GroupProps) {
+  const box = useRef<HTMLFieldSetElement>(null);
   const what = visibleText(name);
+  const leaveOut = () => {
+    // The button goes, and the keyboard with it.
+    box.current?.focus();
+    onChange(undefined);
+  };
   return (
-    <fieldset className={indentClass}>
+    <fieldset ref={box} tabIndex={-1} className={`${groupClass} border-line border-l-2 pl-3 outline-none`}>
       <legend className="mb-1 font-medium text-table [overflow-wrap:anywhere]">
         {what}
         {!isRequired && " (optional)"}
       </legend>
       <Description schema={schema} />
+      {children}
+      {!isRequired && value !== undefined && (
+        <Button kind="quiet" className="self-start" aria-label={`Leave out ${what}`} onClick={leaveOut}>
+          Leave out
+        </Button>
+      )}
+      <Problem text={problems.get(path)} />
+    </fieldset>
+  );
+}
+
+function ListField(props: ValueProps & { readonly item: Schema }) {
+  const { name, item, value, onChange, path, problems, depth } = props;
+  const items = Array.isArray(value) ? (value as readonly unknown[]) : [];
+  const what = visibleText(name);
+  return (
+    <Group {...props}>
       {items.map((each, index) => (
         <div key={index} className="flex items-start gap-2">
           <div className="min-w-0 flex-1">
@@ -64,14 +88,13 @@ function ListField(props: ValueProps & { readonly item: Schema }) {
       <Button className="self-start" aria-label={`Add item to ${what}`} onClick={() => onChange([...items, undefined])}>
         Add item
       </Button>
-      <Problem text={problems.get(path)} />
-    </fieldset>
+    </Group>
   );
 }
 
 /** One value by its schema: a field, a list of them, or an object's. */
 export function SchemaValue(props: ValueProps) {
-  const { name, schema, value, onChange, path, problems, depth } = props;
+  const { schema, value, onChange, path, problems, depth } = props;
   const kind = kindOf(schema, value, depth);
   if (kind.kind === "list") return <ListField {...props} item={kind.item} />;
   if (kind.kind !== "object") return <ValueField {...props} kind={kind} />;
@@ -93,14 +116,7 @@ export function SchemaValue(props: ValueProps) {
         <Problem text={problems.get(path)} />
       </div>
     );
-  return (
-    <fieldset className={indentClass}>
-      <legend className="mb-1 font-medium text-table [overflow-wrap:anywhere]">{visibleText(name)}</legend>
-      <Description schema={schema} />
-      {fields}
-      <Problem text={problems.get(path)} />
-    </fieldset>
-  );
+  return <Group {...props}>{fields}</Group>;
 }
 
 type SchemaFormProps = Pick<ValueProps, "name" | "schema" | "value" | "onChange" | "problems">;
