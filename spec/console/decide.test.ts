@@ -228,6 +228,27 @@ test("a run that goes on after an approval shows its further steps, and its row 
   await page.context().close();
 });
 
+test("that a run is being cancelled is not said of the next one that is opened", async () => {
+  const ids = [await askFor(perch, "refunds", "One"), await askFor(perch, "refunds", "Two")];
+  const runs = await Promise.all(ids.map(async (id) => (await approver.approvals.get(id)).request_id));
+  const page = await openAsApprover();
+  // As if the step that it is at took long.
+  await page.route(`**/${runs[1]}/cancel`, (route) => route.fulfill({ status: 202, json: { data: {} } }));
+  await visit(page, `/console/runs/refunds/${runs[0]}`);
+  await button(page, "Cancel run").waitFor();
+  const open = async (run: string | undefined) => {
+    await page.getByRole("row").locator(`a[href*="${run}"]`).click();
+    await expect.poll(() => page.url()).toContain(run);
+  };
+  await open(runs[1]);
+  await button(page, "Cancel run").click();
+  await page.getByText("Cancelling: the run ends").waitFor();
+  await open(runs[0]);
+  await button(page, "Cancel run").waitFor();
+  expect(await page.getByText("Cancelling: the run ends").count()).toBe(0);
+  await page.context().close();
+});
+
 test("a change that needs a second factor asks for a code, asks again after a wrong one, and signs nobody out", async () => {
   const { key: apiKey } = await perch.keys.create({ name: "careful", role: "admin" });
   const careful = new Perch({ baseUrl: server.url, apiKey });

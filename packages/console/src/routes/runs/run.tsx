@@ -45,7 +45,7 @@ const Header = ({ Heading, agent, id, run, onClose }: HeaderProps) => (
     <div className="ml-auto flex items-center gap-2">
       {run && (
         <Suspense>
-          <RunActions agent={agent} run={run} />
+          <RunActions key={id} agent={agent} run={run} />
         </Suspense>
       )}
       <CloseButton what="the run" onClose={onClose} />
