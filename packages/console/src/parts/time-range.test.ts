@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { resolveRange } from "./time-range.ts";
+import { keptSince, resolveRange } from "./time-range.ts";
 
 const now = new Date("2026-11-17T04:00:00Z");
 const dayBefore = new Date("2026-11-16T04:00:00Z");
@@ -22,3 +22,10 @@ test.each([undefined, "", "1 hour", "toString", "..", "2026-11-02..2026-11-01", 
     expect(resolveRange(range, now)).toEqual({ start: dayBefore, end: undefined });
   },
 );
+
+test("a range that begins before what is kept says since when something is", () => {
+  expect(keptSince("30d", 7, now)).toEqual(new Date("2026-11-10T04:00:00Z"));
+  expect(keptSince("7d", 7, now)).toBe(undefined);
+  expect(keptSince("2026-11-10T03:59:00.000Z..2026-11-12T00:00:00.000Z", 7, now)).toBeDefined();
+  expect(keptSince("2026-11-10T04:00:00.000Z..2026-11-12T00:00:00.000Z", 7, now)).toBe(undefined);
+});

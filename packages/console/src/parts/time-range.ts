@@ -33,6 +33,12 @@ export function resolveRange(range: string | undefined, now: Date): TimeRange {
   return { start: new Date(now.getTime() - ms), end: undefined };
 }
 
+/** The beginning of what is kept for so many days, if the range begins earlier. */
+export function keptSince(range: string | undefined, days: number, now: Date): Date | undefined {
+  const since = new Date(now.getTime() - days * 24 * hourMs);
+  return resolveRange(range, now).start < since ? since : undefined;
+}
+
 const short = new Intl.DateTimeFormat(undefined, {
   month: "short",
   day: "numeric",

@@ -5,6 +5,7 @@ import { detailedHistoryQuery } from "../../api/agent-history-queries.ts";
 import { marksOf } from "../../api/deployment-marks.ts";
 import { deploymentsInRangeQuery } from "../../api/deployments-queries.ts";
 import { isNotFound } from "../../api/is-not-found.ts";
+import { KeptDays } from "../../lists/kept-days.tsx";
 import { NoSuchAgent } from "../../lists/no-such-agent.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { granularityWords } from "../../parts/granularity.ts";
@@ -87,6 +88,7 @@ export function AgentCharts({ agent }: { readonly agent: string }) {
           {first && `, ${granularityWords(first.granularity)}`}
         </span>
       </h2>
+      <KeptDays range={range} />
       {error && <ErrorNote error={error} onRetry={() => void refetch()} />}
       {first ? (
         <Suspense fallback={<Working what="the charts" />}>

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import type { AgentFigures } from "../../api/agent-figures.ts";
 import { allMetricsQuery } from "../../api/all-metrics-query.ts";
+import { KeptDays } from "../../lists/kept-days.tsx";
 import { classNames } from "../../parts/class-names.ts";
 import { formatCount, formatDuration } from "../../parts/duration.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
@@ -115,6 +116,7 @@ export function AllAgents() {
     );
   return (
     <>
+      <KeptDays range={range} className="px-4 py-3" />
       <Table caption={`Metrics of agents, ${rangeLabel(range).toLowerCase()}`} columns={columns}>
         {data.agents.map((figures) => (
           <AgentRow key={figures.id} figures={figures} />
