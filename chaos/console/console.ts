@@ -23,6 +23,8 @@ const fullMinutes = 30;
 const shortMinutes = 40 / 60;
 const maxSampleEveryMs = 30_000;
 const samples = 18;
+/** So much time passes for the charts between two samples, at least: a short watch sees them refreshed, too. */
+const minChartsMs = 12_000;
 /** As many lines as a tab holds, nearly: from here on it drops older ones, which is the state that must not grow. */
 const firstLines = 4900;
 const killedForMs = 4000;
@@ -111,6 +113,7 @@ async function keepWatch(scene: Scene, durationMs: number) {
   while (performance.now() - startedMs < durationMs) {
     const nextMs = startedMs + (taken.length + 1) * everyMs;
     await sleep(Math.max(0, nextMs - performance.now()), undefined, { signal: interruption.signal });
+    await scene.metrics.skip(Math.max(0, minChartsMs - everyMs));
     taken.push(await sample(scene));
     if (performance.now() - startedMs > durationMs * 0.3) killing ??= killServingNode(scene);
   }
@@ -141,7 +144,7 @@ export async function runConsole({ short, json, minutes }: ConsoleOptions): Prom
     const watched = await keepWatch(scene, (minutes ?? (short ? shortMinutes : fullMinutes)) * 60_000);
     const problems = [
       ...watched.problems,
-      ...judgeRefreshes("metrics", metrics.refreshedMs, performance.now()),
+      ...judgeRefreshes("metrics", metrics.refreshedMs, metrics.nowMs()),
       ...(await finish(scene)),
       ...lines.problems,
       ...judgeGrowth(

@@ -42,8 +42,8 @@ export function judgeGrowth(tab: string, sizes: readonly TabSize[]): string[] {
   return problems;
 }
 
-/** Twice as long as the charts of an hour wait before they ask again. */
-const maxStillMs = 30_000;
+/** Twice as long as charts wait before they ask again. */
+const maxStillMs = 120_000;
 
 /** A tab that has stopped is flat, too: why this one did not go on; empty if it did. */
 export function judgeRefreshes(tab: string, refreshedMs: readonly number[], endMs: number): string[] {

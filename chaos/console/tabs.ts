@@ -17,8 +17,14 @@ async function measure(session: CDPSession): Promise<TabSize> {
   return { heapBytes: metricOf("JSHeapUsedSize"), nodes: metricOf("Nodes"), listeners: metricOf("JSEventListeners") };
 }
 
-async function openTab(context: BrowserContext, name: string, path: string): Promise<Tab> {
+async function openTab(
+  context: BrowserContext,
+  name: string,
+  path: string,
+  prepare?: (page: Page) => Promise<void>,
+): Promise<Tab> {
   const page = await context.newPage();
+  await prepare?.(page);
   const problems: string[] = [];
   page.on("pageerror", (error) => problems.push(`${name}: ${error.message}`));
   await page.goto(path);
@@ -71,18 +77,33 @@ export async function openTail(context: BrowserContext): Promise<TailTab> {
 const minCharts = 2;
 
 export interface MetricsTab extends Tab {
-  /** When the page was given metrics, by this process's clock. */
+  /** When the page was given metrics, by its clock. */
   readonly refreshedMs: readonly number[];
+  readonly nowMs: () => number;
+  /** Lets so much time pass in the page at once. */
+  readonly skip: (ms: number) => Promise<void>;
 }
 
 /** The charts of the agent, which follow its runs. */
 export async function openMetrics(context: BrowserContext): Promise<MetricsTab> {
-  const tab = await openTab(context, "metrics", `/console/metrics?agent=${agent}&range=1h`);
+  const tab = await openTab(context, "metrics", `/console/metrics?agent=${agent}&range=1h`, (page) =>
+    page.clock.install(),
+  );
   const charts = tab.page.locator("canvas:visible");
   await charts.nth(minCharts - 1).waitFor();
-  const refreshedMs = [performance.now()];
+  let skippedMs = 0;
+  const nowMs = () => performance.now() + skippedMs;
+  const refreshedMs = [nowMs()];
   tab.page.on("response", (response) => {
-    if (response.ok() && new URL(response.url()).pathname.includes("/metrics")) refreshedMs.push(performance.now());
+    if (response.ok() && new URL(response.url()).pathname.includes("/metrics")) refreshedMs.push(nowMs());
   });
-  return { ...tab, refreshedMs };
+  return {
+    ...tab,
+    refreshedMs,
+    nowMs,
+    skip: async (ms) => {
+      skippedMs += ms;
+      await tab.page.clock.fastForward(ms);
+    },
+  };
 }

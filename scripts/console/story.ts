@@ -49,8 +49,9 @@ const parts = [
 export async function createOrganisation(
   { url, database }: Pick<ConsoleServer, "url" | "database">,
   name: string,
+  tier: "free" | "enterprise" = "enterprise",
 ): Promise<{ readonly apiKey: string; readonly organisationId: string; readonly perch: Perch }> {
-  const args = ["create-organisation", "--name", name, "--tier", "enterprise"];
+  const args = ["create-organisation", "--name", name, "--tier", tier];
   const apiKey = await runCommand({ ...database, drop: async () => undefined }, args);
   const perch = new Perch({ baseUrl: url, apiKey });
   return { apiKey, organisationId: (await perch.me()).organisation.id, perch };

@@ -1,5 +1,6 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
+import { tierLimits } from "../../packages/contract/src/index.ts";
 import { launchBrowser, openContext, until, visit, watch } from "../../scripts/console/browser.ts";
 import { createOrganisation } from "../../scripts/console/story.ts";
 
@@ -15,7 +16,7 @@ const throughput = (page: Page) => page.getByRole("img", { name: /^Throughput: /
 const isSameChart = `document.querySelector("canvas") === window.firstCanvas`;
 
 test("charts take new values while they stay open, and are gone with the page", async () => {
-  const { apiKey, perch } = await createOrganisation(server, "Metrics");
+  const { apiKey, perch } = await createOrganisation(server, "Metrics", "free");
   await perch.agents.create({ name: "measured", model: "perch/echo" });
   await perch.deployments.deployAndWait("measured", { environment: "production", version: "v1" });
   await perch.agents.invoke("measured", { message: "one" });
@@ -29,9 +30,9 @@ test("charts take new values while they stay open, and are gone with the page", 
   await until(page, `(window.firstCanvas = document.querySelector("canvas")) !== null`);
   expect(await page.locator("canvas").count()).toBe(5);
 
-  // Read again by itself, as often as the interval asks for, and given to the chart that is there.
+  // Read again by itself, and given to the chart that is there.
   await perch.agents.invoke("measured", { message: "two" });
-  await page.clock.fastForward(16_000);
+  await page.clock.fastForward(60_000);
   await expect.poll(runs).toBe("Throughput: 2 runs");
   expect(await page.evaluate(isSameChart)).toBe(true);
 
@@ -45,5 +46,17 @@ test("charts take new values while they stay open, and are gone with the page", 
   await page.getByRole("link", { name: "measured" }).waitFor();
   expect(await page.locator("canvas").count()).toBe(0);
   expect(seen.complaints).toEqual([]);
+
+  // In two minutes, two versions that are compared leave more than half of the rate limit to the agents.
+  await visit(page, "/console/metrics?agent=measured&range=1h&compare=v1");
+  await page.getByRole("img", { name: "Throughput: all versions: 2 runs, v1: 2 runs" }).waitFor();
+  const before = seen.requests.length;
+  for (let seconds = 0; seconds < 120; seconds += 15) {
+    await page.clock.runFor(15_000);
+    await page.waitForTimeout(150);
+  }
+  const asked = seen.requests.slice(before).filter(({ url }) => url.pathname.startsWith("/v1/"));
+  expect(asked.filter(({ url }) => url.pathname.endsWith("/metrics")).length).toBe(16);
+  expect(asked.length).toBeLessThan(tierLimits.free.requestsPerMinute);
   await context.close();
 });

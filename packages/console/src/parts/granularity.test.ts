@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fittingGranularities, granularityFor, refreshMs } from "./granularity.ts";
+import { fittingGranularities, granularityFor } from "./granularity.ts";
 
 const hour = 3_600_000;
 
@@ -23,11 +23,5 @@ test("an interval is long enough that a range has few of them", () => {
     "1h",
     "1d",
     "1d",
-  ]);
-});
-
-test("finer intervals are read again sooner", () => {
-  expect([refreshMs("1m"), refreshMs("5m"), refreshMs("1h"), refreshMs(undefined)]).toEqual([
-    15_000, 30_000, 60_000, 60_000,
   ]);
 });

@@ -25,9 +25,3 @@ const words: Readonly<Record<Granularity, string>> = {
   "1d": "by the day",
 };
 export const granularityWords = (granularity: Granularity): string => words[granularity];
-
-/** How often new values are asked for: a finer interval changes sooner. */
-export const refreshMs = (granularity: Granularity | undefined): number => {
-  if (granularity === "1m") return 15_000;
-  return granularity === "5m" ? 30_000 : 60_000;
-};
