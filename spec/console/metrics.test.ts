@@ -13,6 +13,11 @@ beforeAll(async () => {
 afterAll(() => browser?.close());
 
 const throughput = (page: Page) => page.getByRole("img", { name: /^Throughput: / });
+/** At so much of the width of the first chart. */
+async function pointAt(page: Page, share: number): Promise<void> {
+  const box = await page.getByRole("img", { name: /^Run time: / }).boundingBox();
+  await page.mouse.move((box?.x ?? 0) + (box?.width ?? 0) * share, (box?.y ?? 0) + 60);
+}
 const isSameChart = `document.querySelector("canvas") === window.firstCanvas`;
 
 test("charts take new values while they stay open, and are gone with the page", async () => {
@@ -37,8 +42,7 @@ test("charts take new values while they stay open, and are gone with the page", 
   expect(await page.evaluate(isSameChart)).toBe(true);
 
   // Where the pointer is, all lines of all charts are read.
-  const box = await page.getByRole("img", { name: /^Run time: / }).boundingBox();
-  await page.mouse.move((box?.x ?? 0) + (box?.width ?? 0) - 40, (box?.y ?? 0) + 60);
+  await pointAt(page, 0.97);
   await expect.poll(() => page.locator("figcaption").first().textContent()).toMatch(/ at /);
   await expect.poll(() => page.locator("figcaption").nth(1).textContent()).toMatch(/ at /);
 
@@ -58,5 +62,25 @@ test("charts take new values while they stay open, and are gone with the page", 
   const asked = seen.requests.slice(before).filter(({ url }) => url.pathname.startsWith("/v1/"));
   expect(asked.filter(({ url }) => url.pathname.endsWith("/metrics")).length).toBe(16);
   expect(asked.length).toBeLessThan(tierLimits.free.requestsPerMinute);
+  await context.close();
+});
+
+test("what is older than the tier keeps is not called a time without traffic", async () => {
+  const { apiKey, perch } = await createOrganisation(server, "Kept for a week", "free");
+  await perch.agents.create({ name: "measured", model: "perch/echo" });
+  const context = await openContext(browser, server.url, { apiKey });
+  const page = await context.newPage();
+  const note = page.getByText("Logs and metrics are kept for 7 days here; earlier ones are not shown.");
+  await visit(page, "/console/metrics?range=30d");
+  await note.waitFor();
+  await page.getByRole("link", { name: "measured" }).click();
+  await note.waitFor();
+  const reading = () => throughput(page).locator("xpath=preceding-sibling::figcaption").textContent();
+  await pointAt(page, 0.5);
+  await expect.poll(reading).toMatch(/nothing is kept of /);
+  await pointAt(page, 0.97);
+  await expect.poll(reading).toMatch(/no traffic at /);
+  await visit(page, "/console/metrics?agent=measured&range=7d");
+  expect(await note.count()).toBe(0);
   await context.close();
 });

@@ -6,6 +6,8 @@ interface TimeChartProps extends Drawn {
   readonly title: string;
   /** For the whole range, shown while nothing is pointed at. */
   readonly summary: string;
+  /** Before it nothing is known, so that a gap does not say that there was no traffic. */
+  readonly keptSince: Date | undefined;
 }
 
 const moment = new Intl.DateTimeFormat(undefined, {
@@ -36,11 +38,13 @@ const Legend = ({ series, readValue }: LegendProps) => (
 );
 
 const Chart = (props: TimeChartProps) => {
-  const { title, summary, times, series, format } = props;
+  const { title, summary, times, series, format, keptSince } = props;
   const parent = useRef<HTMLDivElement>(null);
   const hovered = useTimeChart(parent, props);
   const time = hovered === null ? undefined : times[hovered];
   const hasTraffic = series.some(({ values }) => hovered !== null && typeof values[hovered] === "number");
+  const endOfHovered = hovered === null ? undefined : times[hovered + 1];
+  const isKept = keptSince === undefined || endOfHovered === undefined || endOfHovered * 1000 > keptSince.getTime();
   const readValue = ({ values }: ChartSeries): string | undefined => {
     const value = hovered === null ? undefined : values[hovered];
     return typeof value === "number" ? format(value) : undefined;
@@ -49,6 +53,7 @@ const Chart = (props: TimeChartProps) => {
   const isOne = only !== undefined && others.length === 0;
   const atTime = (at: number): string => {
     const when = moment.format(at * 1000);
+    if (!isKept) return `nothing is kept of ${when}`;
     if (!hasTraffic) return `no traffic at ${when}`;
     return isOne ? `${readValue(only)} at ${when}` : `at ${when}`;
   };

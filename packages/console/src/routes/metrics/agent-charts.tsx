@@ -5,7 +5,7 @@ import { detailedHistoryQuery } from "../../api/agent-history-queries.ts";
 import { marksOf } from "../../api/deployment-marks.ts";
 import { deploymentsInRangeQuery } from "../../api/deployments-queries.ts";
 import { isNotFound } from "../../api/is-not-found.ts";
-import { KeptDays } from "../../lists/kept-days.tsx";
+import { KeptDays, useKeptSince } from "../../lists/kept-days.tsx";
 import { NoSuchAgent } from "../../lists/no-such-agent.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { granularityWords } from "../../parts/granularity.ts";
@@ -25,13 +25,14 @@ interface ChartsProps {
   readonly charts: readonly ChartOfPage[];
   readonly times: readonly number[];
   readonly marks: readonly ChartMark[];
+  readonly keptSince: Date | undefined;
 }
 
-const Charts = ({ charts, times, marks }: ChartsProps) => (
+const Charts = ({ charts, ...common }: ChartsProps) => (
   <div className="grid gap-x-6 gap-y-4 lg:grid-cols-2">
     {charts.map((chart) => (
       <div key={chart.title} className={chart.isTall ? "min-w-0 lg:col-span-2" : "min-w-0"}>
-        <TimeChart {...chart} times={times} marks={marks} />
+        <TimeChart {...chart} {...common} />
       </div>
     ))}
   </div>
@@ -56,6 +57,7 @@ export function AgentCharts({ agent }: { readonly agent: string }) {
   const { data: histories, error, refetch } = useHistories(agent);
   const { data: deployments } = useQuery(deploymentsInRangeQuery({ agent, environment: env, range }));
   const marks = useMemo(() => marksOf(deployments ?? [], env), [deployments, env]);
+  const keptSince = useKeptSince(range);
   const charts = useMemo(() => chartsOf(histories ?? []), [histories]);
   const columns = useMemo(() => columnsOf(charts), [charts]);
   const [first] = histories ?? [];
@@ -92,7 +94,7 @@ export function AgentCharts({ agent }: { readonly agent: string }) {
       {error && <ErrorNote error={error} onRetry={() => void refetch()} />}
       {first ? (
         <Suspense fallback={<Working what="the charts" />}>
-          <Charts charts={charts} times={first.times} marks={marks} />
+          <Charts charts={charts} times={first.times} marks={marks} keptSince={keptSince} />
           <ValuesTable times={first.times} columns={columns} />
         </Suspense>
       ) : (

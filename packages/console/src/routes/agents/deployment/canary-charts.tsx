@@ -40,7 +40,7 @@ export function CanaryCharts({ agent, canary, live }: CanaryChartsProps) {
   }, [data, canary.version, live]);
   if (error && !data) return <ErrorNote error={error} onRetry={() => void refetch()} />;
   if (!data) return <Working what="the metrics" />;
-  const common = { times: data.times, marks };
+  const common = { times: data.times, marks, keptSince: undefined };
   const columns = [
     ...series.errorRate.map((one) => ({ title: `Error rate of ${one.label}`, values: one.values, format: percent })),
     ...series.p95Ms.map((one) => ({ title: `Run time of ${one.label}`, values: one.values, format: formatDuration })),

@@ -4,6 +4,7 @@ import { lazy, Suspense, useMemo } from "react";
 import { type AgentHistory, historyQuery } from "../../../api/agent-history-queries.ts";
 import { marksOf } from "../../../api/deployment-marks.ts";
 import { deploymentsInRangeQuery } from "../../../api/deployments-queries.ts";
+import { KeptDays, useKeptSince } from "../../../lists/kept-days.tsx";
 import { formatCount, formatDuration } from "../../../parts/duration.ts";
 import { ErrorNote } from "../../../parts/error-note.tsx";
 import { formatPercent, formatPerMinute, formatRuns, formatShort, largestOf, totalOf } from "../../../parts/figures.ts";
@@ -24,11 +25,12 @@ const columnsOf = ({ throughput, errorRate, p95Ms, tokens }: AgentHistory): Valu
 interface FourChartsProps {
   readonly history: AgentHistory;
   readonly marks: readonly ChartMark[];
+  readonly keptSince: Date | undefined;
 }
 
-const FourCharts = ({ history, marks }: FourChartsProps) => {
+const FourCharts = ({ history, marks, keptSince }: FourChartsProps) => {
   const { times, throughput, errorRate, p95Ms, tokens } = history;
-  const common = { times, marks };
+  const common = { times, marks, keptSince };
   return (
     <div className="grid gap-x-6 gap-y-4 lg:grid-cols-2">
       <TimeChart
@@ -68,6 +70,7 @@ export function Charts({ agent }: { readonly agent: string }) {
   const { env, range } = useSearch({ strict: false });
   const { data: history, error, refetch } = useQuery(historyQuery({ agent, range, environment: env }));
   const { data: deployments } = useQuery(deploymentsInRangeQuery({ agent, environment: env, range }));
+  const keptSince = useKeptSince(range);
   const marks = useMemo(() => marksOf(deployments ?? [], env), [deployments, env]);
   return (
     <section aria-labelledby="charts-title" className="flex flex-col gap-3">
@@ -75,11 +78,12 @@ export function Charts({ agent }: { readonly agent: string }) {
         {rangeLabel(range)}
         {env !== undefined && ` in ${env}`}
       </h2>
+      <KeptDays range={range} />
       {error && !history ? (
         <ErrorNote error={error} onRetry={() => void refetch()} />
       ) : history ? (
         <Suspense fallback={<Working what="the charts" />}>
-          <FourCharts history={history} marks={marks} />
+          <FourCharts history={history} marks={marks} keptSince={keptSince} />
           <ValuesTable times={history.times} columns={columnsOf(history)} />
         </Suspense>
       ) : (
