@@ -7,9 +7,14 @@ const ofDay = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-d
 const ofYear = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric" });
 const daySeconds = 86_400;
 
-/** The hour within a day, the day within longer ranges. */
+const isMidnight = (date: Date): boolean => date.getHours() === 0 && date.getMinutes() === 0;
+
+/** The hour within a day, and where a day begins its date: an axis of a week may have hours, too. */
 export const timeLabels = (_chart: uPlot, splits: number[], _axis: number, _space: number, incr: number): string[] =>
-  splits.map((seconds) => (incr >= daySeconds ? ofYear : ofDay).format(seconds * 1000));
+  splits.map((seconds) => {
+    const date = new Date(seconds * 1000);
+    return (incr >= daySeconds || isMidnight(date) ? ofYear : ofDay).format(date);
+  });
 
 /** Values between two gaps: no line goes through them, so they are drawn as points. */
 export function loneValues(chart: uPlot, seriesIndex: number): number[] {
