@@ -8,7 +8,7 @@ import { perch } from "./perch.ts";
 const pendingPollMs = 1000;
 const canaryPollMs = 2000;
 const quietPollMs = 15_000;
-const rangePollMs = 30_000;
+const rangePollMs = 60_000;
 const canariesPollMs = 5000;
 
 /** The largest page that the API allows. */
@@ -68,14 +68,20 @@ interface RangeOfDeployments {
 /** More marks than this, no chart has room for. */
 const maxInRange = 1000;
 
-/** Those that were made in a range, to explain what the charts of that range show. */
-export const deploymentsInRangeQuery = ({ agent, environment, range }: RangeOfDeployments) =>
+/** Those that were made in a range and the last before it, which can change within: to explain what the charts of that range show. */
+export const deploymentsAroundQuery = ({ agent, environment, range }: RangeOfDeployments) =>
   queryOptions({
     queryKey: ["deployments", agent, "range", range, environment],
-    queryFn: ({ signal }) => {
+    queryFn: async ({ signal }) => {
       const { start, end } = resolveRange(range, new Date());
-      const times = { start_time: start.toISOString(), end_time: end?.toISOString() };
-      return takeDeployments({ agent_id: agent, environment, ...times }, maxInRange, signal);
+      const take = (times: DeploymentFilter, count: number) =>
+        takeDeployments({ agent_id: agent, environment, ...times }, count, signal);
+      const begin = start.toISOString();
+      const found = await Promise.all([
+        take({ start_time: begin, end_time: end?.toISOString() }, maxInRange),
+        take({ end_time: begin }, pageSize),
+      ]);
+      return found.flat();
     },
     refetchInterval: ({ state }) => (state.data?.some(isPending) ? pendingPollMs : rangePollMs) * pagesOf(state.data),
   });

@@ -2,8 +2,7 @@ import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { lazy, Suspense, useMemo } from "react";
 import { detailedHistoryQuery } from "../../api/agent-history-queries.ts";
-import { marksOf } from "../../api/deployment-marks.ts";
-import { deploymentsInRangeQuery } from "../../api/deployments-queries.ts";
+import { deploymentsAroundQuery } from "../../api/deployments-queries.ts";
 import { isNotFound } from "../../api/is-not-found.ts";
 import { KeptDays, useKeptSince } from "../../lists/kept-days.tsx";
 import { NoSuchAgent } from "../../lists/no-such-agent.tsx";
@@ -14,6 +13,7 @@ import type { ChartMark } from "../../parts/time-chart-options.ts";
 import { rangeLabel } from "../../parts/time-range.ts";
 import { ValuesTable } from "../../parts/values-table.tsx";
 import { Working } from "../../parts/working.tsx";
+import { marksOf } from "../agents/deployments/deployment-marks.ts";
 import { type ChartOfPage, chartsOf, columnsOf } from "./charts-of.ts";
 import { chosenGranularity } from "./chosen-granularity.ts";
 
@@ -55,8 +55,8 @@ function useHistories(agent: string) {
 export function AgentCharts({ agent }: { readonly agent: string }) {
   const { range, env, version, compare } = route.useSearch();
   const { data: histories, error, refetch } = useHistories(agent);
-  const { data: deployments } = useQuery(deploymentsInRangeQuery({ agent, environment: env, range }));
-  const marks = useMemo(() => marksOf(deployments ?? [], env), [deployments, env]);
+  const { data: deployments } = useQuery(deploymentsAroundQuery({ agent, environment: env, range }));
+  const marks = useMemo(() => marksOf(deployments ?? [], Date.now()), [deployments]);
   const keptSince = useKeptSince(range);
   const charts = useMemo(() => chartsOf(histories ?? []), [histories]);
   const columns = useMemo(() => columnsOf(charts), [charts]);

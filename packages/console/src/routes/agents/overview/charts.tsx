@@ -2,8 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useSearch } from "@tanstack/react-router";
 import { lazy, Suspense, useMemo } from "react";
 import { type AgentHistory, historyQuery } from "../../../api/agent-history-queries.ts";
-import { marksOf } from "../../../api/deployment-marks.ts";
-import { deploymentsInRangeQuery } from "../../../api/deployments-queries.ts";
+import { deploymentsAroundQuery } from "../../../api/deployments-queries.ts";
 import { KeptDays, useKeptSince } from "../../../lists/kept-days.tsx";
 import { formatCount, formatDuration } from "../../../parts/duration.ts";
 import { ErrorNote } from "../../../parts/error-note.tsx";
@@ -12,6 +11,7 @@ import type { ChartMark } from "../../../parts/time-chart-options.ts";
 import { rangeLabel } from "../../../parts/time-range.ts";
 import { type ValuesColumn, ValuesTable } from "../../../parts/values-table.tsx";
 import { Working } from "../../../parts/working.tsx";
+import { marksOf } from "../deployments/deployment-marks.ts";
 
 const TimeChart = lazy(async () => ({ default: (await import("../../../parts/time-chart.tsx")).TimeChart }));
 
@@ -69,9 +69,9 @@ const FourCharts = ({ history, marks, keptSince }: FourChartsProps) => {
 export function Charts({ agent }: { readonly agent: string }) {
   const { env, range } = useSearch({ strict: false });
   const { data: history, error, refetch } = useQuery(historyQuery({ agent, range, environment: env }));
-  const { data: deployments } = useQuery(deploymentsInRangeQuery({ agent, environment: env, range }));
+  const { data: deployments } = useQuery(deploymentsAroundQuery({ agent, environment: env, range }));
   const keptSince = useKeptSince(range);
-  const marks = useMemo(() => marksOf(deployments ?? [], env), [deployments, env]);
+  const marks = useMemo(() => marksOf(deployments ?? [], Date.now()), [deployments]);
   return (
     <section aria-labelledby="charts-title" className="flex flex-col gap-3">
       <h2 id="charts-title" className="text-body">
