@@ -1,6 +1,6 @@
 import type { MetricSeries } from "@perch/sdk";
 import { queryOptions } from "@tanstack/react-query";
-import { type Granularity, granularityFor } from "../parts/granularity.ts";
+import { type Granularity, usualGranularity } from "../parts/granularity.ts";
 import { resolveRange } from "../parts/time-range.ts";
 import { intervalMinutes, trafficOf } from "./agent-traffic.ts";
 import { perch } from "./perch.ts";
@@ -48,14 +48,11 @@ type Statistic = NonNullable<MetricSeries["statistic"]>;
 
 type ReadSeries = (metric: MetricSeries["metric"], statistic?: Statistic) => Promise<MetricSeries>;
 
-/** Of the interval that nobody chose: more of them would have few runs each. A week by the hour has 168. */
-const maxIntervals = 180;
-
 /** Asks for series of the same intervals. */
 const seriesReader = ({ agent, range, environment }: HistoryQuery, signal: AbortSignal) => {
   const { start, end = new Date() } = resolveRange(range, new Date());
   const times = { start_time: start.toISOString(), end_time: end.toISOString() };
-  const usual = granularityFor(end.getTime() - start.getTime(), maxIntervals);
+  const usual = usualGranularity(end.getTime() - start.getTime());
   return (version?: string, granularity: Granularity = usual): ReadSeries =>
     (metric, statistic) =>
       perch.metrics.get(agent, { ...times, environment, version, granularity, metric, statistic }, { signal });

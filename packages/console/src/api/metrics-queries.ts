@@ -1,8 +1,7 @@
 import type { AgentMetrics } from "@perch/sdk";
 import { queryOptions } from "@tanstack/react-query";
-import { resolveRange } from "../parts/time-range.ts";
 import { type AgentTraffic, intervalMinutes, trafficOf } from "./agent-traffic.ts";
-import { perch } from "./perch.ts";
+import { readMetricsOfMany } from "./metrics-of-many.ts";
 
 function trafficByAgent({ granularity, series }: AgentMetrics): ReadonlyMap<string, AgentTraffic> {
   const valuesOf = (agentId: string, metric: string) =>
@@ -18,20 +17,13 @@ interface TrafficQuery {
   readonly environment: string | undefined;
 }
 
-/** Throughput and error rate of up to 100 agents, in one request. */
+/** Throughput and error rate of up to 100 agents. */
 export const trafficQuery = ({ agentIds, range, environment }: TrafficQuery) =>
   queryOptions({
     queryKey: ["metrics", "traffic", range, environment, agentIds],
     queryFn: async ({ signal }) => {
-      const { start, end } = resolveRange(range, new Date());
-      const query = {
-        metrics: "throughput,error_rate",
-        agent_ids: agentIds.join(","),
-        start_time: start.toISOString(),
-        end_time: end?.toISOString(),
-        environment,
-      };
-      return trafficByAgent(await perch.metrics.getAll(query, { signal }));
+      const query = { metrics: "throughput,error_rate", agent_ids: agentIds.join(","), environment };
+      return trafficByAgent(await readMetricsOfMany(query, range, signal));
     },
     staleTime: 60_000,
     refetchInterval: 60_000,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { fittingGranularities, granularityFor } from "./granularity.ts";
+import { fittingGranularities, granularityFor, partsForMany } from "./granularity.ts";
 
 const hour = 3_600_000;
 
@@ -24,4 +24,15 @@ test("an interval is long enough that a range has few of them", () => {
     "1d",
     "1d",
   ]);
+});
+
+test("a week by the hour of many agents is asked for in two parts, without an hour twice", () => {
+  const [start, end] = [new Date("2026-11-10T23:20:00Z"), new Date("2026-11-17T23:20:00Z")];
+  const middle = new Date("2026-11-15T23:00:00Z");
+  expect(partsForMany(start, end, "1h")).toEqual([
+    { start, end: middle },
+    { start: middle, end },
+  ]);
+  expect(partsForMany(start, end, "1d")).toEqual([{ start, end }]);
+  expect(partsForMany(new Date("2026-11-10T23:00:00Z"), middle, "1h")).toHaveLength(1);
 });

@@ -18,6 +18,28 @@ export const fittingGranularities = (rangeMs: number): readonly Granularity[] =>
 export const granularityFor = (rangeMs: number, atMost: number): Granularity =>
   granularities.find((one) => rangeMs / (seconds[one] * 1000) <= atMost) ?? "1d";
 
+/** The interval that nobody chose: more of them would have few runs each. A week by the hour has 168. */
+export const usualGranularity = (rangeMs: number): Granularity => granularityFor(rangeMs, 180);
+
+/** Of many agents, as the API allows. */
+const maxIntervalsOfMany = 120;
+
+interface Part {
+  readonly start: Date;
+  readonly end: Date;
+}
+
+/** A range as one request about many agents may ask for it, or two. They meet where an interval begins. */
+export function partsForMany(start: Date, end: Date, granularity: Granularity): [Part, Part?] {
+  const ms = seconds[granularity] * 1000;
+  const middle = new Date((Math.floor(start.getTime() / ms) + maxIntervalsOfMany) * ms);
+  if (middle >= end) return [{ start, end }];
+  return [
+    { start, end: middle },
+    { start: middle, end },
+  ];
+}
+
 const words: Readonly<Record<Granularity, string>> = {
   "1m": "by the minute",
   "5m": "every 5 minutes",
