@@ -7,8 +7,12 @@ import { createOrganisation } from "../../scripts/console/story.ts";
 const server = inject("consoleServer");
 
 let browser: Browser;
+let quiet: Page;
 beforeAll(async () => {
   browser = await launchBrowser();
+  const { apiKey, perch } = await createOrganisation(server, "Without runs", "free");
+  await perch.agents.create({ name: "quiet", model: "perch/echo" });
+  quiet = await (await openContext(browser, server.url, { apiKey })).newPage();
 });
 afterAll(() => browser?.close());
 
@@ -66,21 +70,31 @@ test("charts take new values while they stay open, and are gone with the page", 
 });
 
 test("what is older than the tier keeps is not called a time without traffic", async () => {
-  const { apiKey, perch } = await createOrganisation(server, "Kept for a week", "free");
-  await perch.agents.create({ name: "measured", model: "perch/echo" });
-  const context = await openContext(browser, server.url, { apiKey });
-  const page = await context.newPage();
-  const note = page.getByText("Logs and metrics are kept for 7 days here; earlier ones are not shown.");
-  await visit(page, "/console/metrics?range=30d");
+  const note = quiet.getByText("Logs and metrics are kept for 7 days here; earlier ones are not shown.");
+  await visit(quiet, "/console/metrics?range=30d");
   await note.waitFor();
-  await page.getByRole("link", { name: "measured" }).click();
+  await quiet.getByRole("link", { name: "quiet" }).click();
   await note.waitFor();
-  const reading = () => throughput(page).locator("xpath=preceding-sibling::figcaption").textContent();
-  await pointAt(page, 0.5);
+  const reading = () => throughput(quiet).locator("xpath=preceding-sibling::figcaption").textContent();
+  await pointAt(quiet, 0.5);
   await expect.poll(reading).toMatch(/nothing is kept of /);
-  await pointAt(page, 0.97);
+  await pointAt(quiet, 0.97);
   await expect.poll(reading).toMatch(/no traffic at /);
-  await visit(page, "/console/metrics?agent=measured&range=7d");
-  expect(await note.count()).toBe(0);
-  await context.close();
+});
+
+test("charts of what was chosen before say that they are not those of what is chosen now", async () => {
+  await visit(quiet, "/console/metrics?agent=quiet&range=7d");
+  await throughput(quiet).waitFor();
+  expect(await quiet.getByText("Logs and metrics are kept for").count()).toBe(0);
+  const answer = Promise.withResolvers<void>();
+  await quiet.route(/granularity=1d/, async (route) => {
+    await answer.promise;
+    await route.continue();
+  });
+  await quiet.getByLabel("Interval").selectOption("1d");
+  await quiet.locator("[aria-busy=true]").getByText("Loading the metrics.").waitFor();
+  expect(await throughput(quiet).count()).toBe(1);
+  answer.resolve();
+  await quiet.getByText("by the day").waitFor();
+  expect(await quiet.locator("main [aria-busy=true]").count()).toBe(0);
 });

@@ -1,11 +1,12 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { lazy, Suspense, useMemo } from "react";
+import { lazy, type ReactNode, Suspense, useMemo } from "react";
 import { detailedHistoryQuery } from "../../api/agent-history-queries.ts";
 import { deploymentsAroundQuery } from "../../api/deployments-queries.ts";
 import { isNotFound } from "../../api/is-not-found.ts";
 import { KeptDays, useKeptSince } from "../../lists/kept-days.tsx";
 import { NoSuchAgent } from "../../lists/no-such-agent.tsx";
+import { classNames } from "../../parts/class-names.ts";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { granularityWords } from "../../parts/granularity.ts";
 import { OutsideText } from "../../parts/outside-text.tsx";
@@ -38,6 +39,31 @@ const Charts = ({ charts, ...common }: ChartsProps) => (
   </div>
 );
 
+interface UntilLoadedProps {
+  readonly isOutdated: boolean;
+  readonly children: ReactNode;
+}
+
+/** What was chosen before stays in its place, pale, until what is chosen now is there. */
+const UntilLoaded = ({ isOutdated, children }: UntilLoadedProps) => (
+  <div aria-busy={isOutdated} className="relative">
+    {isOutdated && (
+      <div className="absolute inset-x-0 top-8 z-10 text-center">
+        <Working what="the metrics" />
+      </div>
+    )}
+    <div
+      className={classNames(
+        "flex flex-col gap-3",
+        // What is quick does not flicker.
+        isOutdated && "opacity-30 transition-opacity delay-400 duration-0",
+      )}
+    >
+      {children}
+    </div>
+  </div>
+);
+
 /** The chosen version or all of them, and the one to compare with. */
 function useHistories(agent: string) {
   const { range, env, version, compare, granularity } = route.useSearch();
@@ -54,7 +80,7 @@ function useHistories(agent: string) {
 /** All metrics of one agent, with the deployments that may explain them. */
 export function AgentCharts({ agent }: { readonly agent: string }) {
   const { range, env, version, compare } = route.useSearch();
-  const { data: histories, error, refetch } = useHistories(agent);
+  const { data: histories, error, refetch, isPlaceholderData: isOutdated } = useHistories(agent);
   const { data: deployments } = useQuery(deploymentsAroundQuery({ agent, environment: env, range }));
   const marks = useMemo(() => marksOf(deployments ?? [], Date.now()), [deployments]);
   const keptSince = useKeptSince(range);
@@ -87,15 +113,17 @@ export function AgentCharts({ agent }: { readonly agent: string }) {
               <OutsideText text={env} />
             </>
           )}
-          {first && `, ${granularityWords(first.granularity)}`}
+          {first && !isOutdated && `, ${granularityWords(first.granularity)}`}
         </span>
       </h2>
       <KeptDays range={range} />
       {error && <ErrorNote error={error} onRetry={() => void refetch()} />}
       {first ? (
         <Suspense fallback={<Working what="the charts" />}>
-          <Charts charts={charts} times={first.times} marks={marks} keptSince={keptSince} />
-          <ValuesTable times={first.times} columns={columns} />
+          <UntilLoaded isOutdated={isOutdated}>
+            <Charts charts={charts} times={first.times} marks={marks} keptSince={keptSince} />
+            <ValuesTable times={first.times} columns={columns} />
+          </UntilLoaded>
         </Suspense>
       ) : (
         !error && <Working what="the metrics" />
