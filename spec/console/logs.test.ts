@@ -10,12 +10,14 @@ beforeAll(async () => {
 });
 afterAll(() => browser?.close());
 
+/** Follows the log of a new agent, as somebody does who comes to it. */
 async function openTail() {
   const { apiKey, perch } = await createOrganisation(server, "Tails");
   await perch.agents.create({ name: "talker", model: "perch/echo" });
   const context = await openContext(browser, server.url, { apiKey });
   const page = await context.newPage();
-  await visit(page, "/console/logs?agent=talker&tail=1");
+  await visit(page, "/console/logs?agent=talker");
+  await page.getByRole("button", { name: "Follow log" }).click();
   await page.getByText("Following.").waitFor();
   let written = 0;
   const write = async (count: number) => {
@@ -40,6 +42,11 @@ test("a tail that is held collects what arrives, and shows it when it goes on; s
   await page.keyboard.press("Space");
   await shown(page, 43).waitFor();
   expect(await page.getByRole("grid").getAttribute("aria-rowcount")).toBe("44");
+  await page.getByText("Following. Space pauses.").waitFor();
+  await page.keyboard.press("?");
+  await page.getByLabel("Use shortcuts of a single key").uncheck();
+  await page.keyboard.press("Escape");
+  await page.getByText("Following.", { exact: true }).waitFor();
   await close();
 });
 

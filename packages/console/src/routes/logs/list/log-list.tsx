@@ -33,7 +33,7 @@ export function LogList({ agent, log, openId, onOpen, isFiltered, onClear }: Log
   const found = activeId === undefined ? -1 : all.findIndex(({ id }) => id === activeId);
   const active = found === -1 ? undefined : found;
   usePauseKey(isTail, () => (store.isPaused() ? store.resume() : store.pause()));
-  useFocusAfterClosing(scroller, openId);
+  useFocusList(scroller, openId, isTail);
   const openAt = (index: number) => {
     const line = all[index];
     if (line) onOpen(line, openId !== undefined);
@@ -81,12 +81,14 @@ export function LogList({ agent, log, openId, onOpen, isFiltered, onClear }: Log
   );
 }
 
-/** Whoever closes a line goes on in the list. */
-function useFocusAfterClosing(scroller: { readonly current: HTMLElement | null }, openId: string | undefined) {
-  const before = useRef(openId);
+/** Whoever closes a line goes on in the list, and so does whoever begins to follow: on the button, space would end it. */
+function useFocusList(scroller: { readonly current: HTMLElement | null }, openId: string | undefined, isTail: boolean) {
+  const before = useRef({ openId, isTail });
   useEffect(() => {
-    if (before.current !== undefined && openId === undefined)
+    const hasClosed = before.current.openId !== undefined && openId === undefined;
+    const hasBegun = !before.current.isTail && isTail;
+    if (hasClosed || hasBegun)
       scroller.current?.querySelector<HTMLElement>("[role=grid]")?.focus({ preventScroll: true });
-    before.current = openId;
-  }, [scroller, openId]);
+    before.current = { openId, isTail };
+  }, [scroller, openId, isTail]);
 }
