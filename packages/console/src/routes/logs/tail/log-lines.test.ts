@@ -14,7 +14,7 @@ const idsOf = (lines: LogLines) => lines.all().map(({ id }) => id);
 test("a line that is in the log and in the stream is there once", () => {
   const lines = createLogLines();
   lines.add([line(3), line(4)]);
-  lines.addOlder({ lines: [line(1), line(2), line(3)], olderCursor: "older" });
+  lines.addOlder({ lines: [line(1), line(2), line(3)], olderCursor: "older" }, undefined);
   lines.add([line(4), line(5)]);
   expect(idsOf(lines)).toEqual(["id 1", "id 2", "id 3", "id 4", "id 5"]);
 });
@@ -34,21 +34,31 @@ test("the lines of a run that has just ended stand where they belong in time", (
 
 test("the oldest are dropped beyond the limit, and the first that is left leads back to them", () => {
   const lines = createLogLines(3);
-  lines.addOlder({ lines: [line(1), line(2)], olderCursor: null });
+  lines.addOlder({ lines: [line(1), line(2)], olderCursor: null }, undefined);
   expect(lines.olderCursor()).toBeNull();
   lines.add([line(3), line(4), line(5)]);
   expect(idsOf(lines)).toEqual(["id 3", "id 4", "id 5"]);
   expect(lines.olderCursor()).toBe("id 3");
   // A line that was dropped can come back.
-  lines.addOlder({ lines: [line(1), line(2)], olderCursor: null });
+  lines.addOlder({ lines: [line(1), line(2)], olderCursor: null }, "id 3");
   expect(lines.count()).toBe(5);
 });
 
 test("older lines that somebody asked for stay until the tail goes on", () => {
   const lines = createLogLines(3);
   lines.add([line(3), line(4), line(5)]);
-  lines.addOlder({ lines: [line(1), line(2)], olderCursor: "more" });
+  lines.addOlder({ lines: [line(1), line(2)], olderCursor: "more" }, undefined);
   expect(lines.count()).toBe(5);
   lines.trim();
   expect(idsOf(lines)).toEqual(["id 3", "id 4", "id 5"]);
+});
+
+test("an older page that arrives after the tail went on leaves no hole", () => {
+  const lines = createLogLines(3);
+  lines.addOlder({ lines: [line(5), line(6), line(7)], olderCursor: "id 5" }, undefined);
+  lines.addOlder({ lines: [line(3), line(4)], olderCursor: "id 3" }, "id 5");
+  lines.trim();
+  lines.addOlder({ lines: [line(1), line(2)], olderCursor: "id 1" }, "id 3");
+  expect(idsOf(lines)).toEqual(["id 5", "id 6", "id 7"]);
+  expect(lines.olderCursor()).toBe("id 5");
 });

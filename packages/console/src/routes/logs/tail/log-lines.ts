@@ -10,8 +10,11 @@ export interface LogLines {
   readonly all: () => readonly LogLine[];
   /** New lines, as they arrive. What is too much is dropped at the beginning. */
   readonly add: (lines: readonly LogLine[]) => void;
-  /** A page of older lines. They are kept until `trim`, however many they are. */
-  readonly addOlder: (page: LogPage) => void;
+  /**
+   * A page of older lines, and the cursor that it was asked for with. They are kept until `trim`, however many they are.
+   * If lines were dropped in the meantime, it does not belong before what is left, and is ignored.
+   */
+  readonly addOlder: (page: LogPage, cursor: string | undefined) => void;
   /** Back to the size that a tail may have. */
   readonly trim: () => void;
   /** Leads to what is before the first line. Undefined: nothing was fetched yet. Null: nothing is. */
@@ -46,7 +49,8 @@ export function createLogLines(limit = maxLines): LogLines {
       for (const line of added) if (!ids.has(line.id)) insert(line);
       dropBeyond(room);
     },
-    addOlder: (page) => {
+    addOlder: (page, cursor) => {
+      if (cursor !== olderCursor) return;
       const fresh = page.lines.filter(({ id }) => !ids.has(id));
       const first = lines[0]?.timestamp ?? "";
       const isBefore = fresh.every(({ timestamp }) => lines.length === 0 || timestamp <= first);

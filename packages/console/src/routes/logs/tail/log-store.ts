@@ -1,4 +1,4 @@
-import type { LogLine, LogPage } from "../../../api/logs-queries.ts";
+import type { LogLine } from "../../../api/logs-queries.ts";
 import { createLogLines, type LogLines, maxLines } from "./log-lines.ts";
 
 /** What the page shows of a log. It changes at most once per frame, however many lines arrive. */
@@ -12,7 +12,7 @@ export interface LogStore {
   readonly pause: () => void;
   readonly resume: () => void;
   readonly receive: (line: LogLine) => void;
-  readonly addOlder: (page: LogPage) => void;
+  readonly addOlder: LogLines["addOlder"];
   readonly stop: () => void;
 }
 
@@ -91,8 +91,8 @@ export function createLogStore(): LogStore {
       if (waiting.length > 2 * maxLines) waiting = waiting.slice(-maxLines);
       frame.ask();
     },
-    addOlder: (page) => {
-      lines.addOlder(page);
+    addOlder: (page, cursor) => {
+      lines.addOlder(page, cursor);
       changed();
     },
     stop: frame.cancel,

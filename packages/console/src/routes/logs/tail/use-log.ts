@@ -31,7 +31,7 @@ export function useLog(query: LogQuery, isTail: boolean): Log {
     };
     const load = async () => {
       const page = await fetchLogPage(query, undefined, signal);
-      store.addOlder(page);
+      store.addOlder(page, undefined);
       setIsLoading(false);
     };
     setError(undefined);
@@ -86,7 +86,7 @@ function useOlder(
     fetchLogPage(query, cursor, leaving.signal).then(
       (page) => {
         if (leaving.signal.aborted) return;
-        store.addOlder(page);
+        store.addOlder(page, cursor);
         setIsLoading(false);
       },
       (problem: unknown) => {
