@@ -10,15 +10,12 @@ beforeAll(async () => {
 });
 afterAll(() => browser?.close());
 
-/** Follows the log of a new agent, as somebody does who comes to it. */
-async function openTail() {
+async function openLog() {
   const { apiKey, perch } = await createOrganisation(server, "Tails");
   await perch.agents.create({ name: "talker", model: "perch/echo" });
   const context = await openContext(browser, server.url, { apiKey });
   const page = await context.newPage();
   await visit(page, "/console/logs?agent=talker");
-  await page.getByRole("button", { name: "Follow log" }).click();
-  await page.getByText("Following.").waitFor();
   let written = 0;
   const write = async (count: number) => {
     const entries = Array.from({ length: count }, (_, index) => ({ message: `line ${written + index + 1}` }));
@@ -26,6 +23,14 @@ async function openTail() {
     written += count;
   };
   return { page, perch, write, close: () => context.close() };
+}
+
+/** Follows the log of a new agent, as somebody does who comes to it. */
+async function openTail() {
+  const log = await openLog();
+  await log.page.getByRole("button", { name: "Follow log" }).click();
+  await log.page.getByText("Following.").waitFor();
+  return log;
 }
 
 const shown = (page: Page, number: number) => page.getByRole("row", { name: new RegExp(`line ${number}( |$)`) });
@@ -85,5 +90,23 @@ test("a link to a line opens it however much was written since, and says if the 
   await page.getByLabel("Agent", { exact: true }).fill("nobody");
   await page.keyboard.press("Enter");
   await expect.poll(() => new URL(page.url()).searchParams.has("line")).toBe(false);
+  await close();
+});
+
+test("a line that was added with an older time while the connection was lost is there after it", async () => {
+  const { page, perch, close } = await openLog();
+  const at = new Date(Date.now() - 60_000).toISOString();
+  let streams = 0;
+  await page.route("**/agents/talker/logs*", async (route) => {
+    if (route.request().headers().accept !== "text/event-stream") return route.continue();
+    streams++;
+    // The first stream ends at once, and the second begins only when the line is there.
+    if (streams === 1) return route.fulfill({ contentType: "text/event-stream", body: ": hello\n\n" });
+    await perch.logs.add("talker", { entries: [{ message: "from a tool", timestamp: at }] });
+    return route.continue();
+  });
+  await page.getByRole("button", { name: "Follow log" }).click();
+  await page.getByRole("row", { name: "from a tool" }).waitFor();
+  expect(streams).toBe(2);
   await close();
 });

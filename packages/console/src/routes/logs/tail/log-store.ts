@@ -1,4 +1,4 @@
-import type { LogLine } from "../../../api/logs-queries.ts";
+import type { LogLine, LogPage } from "../../../api/logs-queries.ts";
 import { createLogLines, type LogLines, maxLines } from "./log-lines.ts";
 
 /** What the page shows of a log. It changes at most once per frame, however many lines arrive. */
@@ -12,6 +12,8 @@ export interface LogStore {
   readonly pause: () => void;
   readonly resume: () => void;
   readonly receive: (line: LogLine) => void;
+  /** The newest page of the log. The first one begins it; of a later one, what is new counts as received. */
+  readonly addNewest: (page: LogPage) => void;
   readonly addOlder: LogLines["addOlder"];
   readonly stop: () => void;
 }
@@ -63,6 +65,17 @@ export function createLogStore(): LogStore {
     if (!isPaused) show();
     changed();
   });
+  const receive = (line: LogLine) => {
+    waiting.push(line);
+    held++;
+    // More than the view can take: the first of them would be dropped anyway.
+    if (waiting.length > 2 * maxLines) waiting = waiting.slice(-maxLines);
+    frame.ask();
+  };
+  const addOlder: LogLines["addOlder"] = (page, cursor) => {
+    lines.addOlder(page, cursor);
+    changed();
+  };
   return {
     lines,
     subscribe: (listener) => {
@@ -84,17 +97,13 @@ export function createLogStore(): LogStore {
       show();
       changed();
     },
-    receive: (line) => {
-      waiting.push(line);
-      held++;
-      // More than the view can take: the first of them would be dropped anyway.
-      if (waiting.length > 2 * maxLines) waiting = waiting.slice(-maxLines);
-      frame.ask();
+    receive,
+    addNewest: (page) => {
+      if (lines.olderCursor() === undefined) return addOlder(page, undefined);
+      const known = new Set([...lines.all(), ...waiting].map(({ id }) => id));
+      for (const line of page.lines) if (!known.has(line.id)) receive(line);
     },
-    addOlder: (page, cursor) => {
-      lines.addOlder(page, cursor);
-      changed();
-    },
+    addOlder,
     stop: frame.cancel,
   };
 }

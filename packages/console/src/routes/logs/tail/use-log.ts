@@ -31,19 +31,17 @@ export function useLog(query: LogQuery, isTail: boolean): Log {
     };
     const load = async () => {
       const page = await fetchLogPage(query, undefined, signal);
-      store.addOlder(page, undefined);
+      store.addNewest(page);
       setIsLoading(false);
     };
     setError(undefined);
     setIsLoading(true);
-    let hasBegun = false;
     // The log is read once the stream is open: then no line is between the two, and one that is in both has the same id.
+    // It is read again after a lost connection: what was added meanwhile with an older time of its own is not in the stream.
     const onState = (state: TailState) => {
       if (signal.aborted) return;
       setTail(state);
-      if (state !== "open" || hasBegun) return;
-      hasBegun = true;
-      load().catch(fail);
+      if (state === "open") load().catch(fail);
     };
     if (isTail) followLog(query, { signal, onState, onLine: store.receive }).catch(fail);
     else load().catch(fail);
