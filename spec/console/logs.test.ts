@@ -110,3 +110,24 @@ test("a line that was added with an older time while the connection was lost is 
   expect(streams).toBe(2);
   await close();
 });
+
+test("a tail that is refused says so, and an older page that failed is asked for again without ending the tail", async () => {
+  const { page, write, close } = await openLog();
+  for (let batch = 0; batch < 3; batch++) await write(70);
+  await page.getByRole("button", { name: "Follow log" }).click();
+  await shown(page, 210).waitFor();
+  const refused = { status: 403, json: { error: { code: "forbidden", message: "Not now." } } };
+  await page.route(/\/logs\?.*cursor=/, (route) => route.fulfill(refused), { times: 1 });
+  await page.getByRole("button", { name: "Show older lines" }).click();
+  await page.getByText("Not now.").waitFor();
+  await write(2);
+  await page.getByText("2 new lines").waitFor();
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.getByText("No older lines in this time range.").waitFor();
+  expect(await page.getByText("2 new lines").count()).toBe(1);
+  expect(await page.getByRole("grid").getAttribute("aria-rowcount")).toBe("211");
+  await visit(page, `${page.url()}&request=not-an-id`);
+  await page.getByText("Not following.").waitFor();
+  expect(await page.getByText("trying again").count()).toBe(0);
+  await close();
+});

@@ -50,8 +50,8 @@ export const lineQuery = (agent: string, id: string, at: string) =>
     staleTime: Number.POSITIVE_INFINITY,
   });
 
-/** Whether new lines arrive, or the page waits for the server. */
-export type TailState = "connecting" | "open" | "lost";
+/** Whether new lines arrive, the page waits for the server, or the server has refused it. */
+export type TailState = "connecting" | "open" | "lost" | "ended";
 
 interface FollowOptions {
   readonly signal: AbortSignal;

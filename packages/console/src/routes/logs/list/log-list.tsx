@@ -23,7 +23,7 @@ interface LogListProps {
 
 /** The lines, with the keyboard: arrows move, Enter opens, space holds a tail and lets it go on. */
 export function LogList({ agent, log, openId, onOpen, isFiltered, onClear }: LogListProps) {
-  const { store, tail, isLoading, error } = log;
+  const { store, tail, isLoading, failure } = log;
   const scroller = useRef<HTMLDivElement>(null);
   const [activeId, setActiveId] = useState<string>();
   const isTail = tail !== undefined;
@@ -56,13 +56,13 @@ export function LogList({ agent, log, openId, onOpen, isFiltered, onClear }: Log
     setActiveId(all[index]?.id);
     openAt(index);
   };
-  if (isNotFound(error)) return <NoSuchAgent agent={agent} />;
+  if (isNotFound(failure?.error)) return <NoSuchAgent agent={agent} />;
   const isEmpty = all.length === 0 && store.lines.olderCursor() === null && !isLoading;
   return (
     <div className="flex h-full min-h-0 flex-col">
-      {error !== undefined && (
+      {failure && (
         <div className="p-4">
-          <ErrorNote error={error} onRetry={log.retry} />
+          <ErrorNote error={failure.error} onRetry={failure.retry} />
         </div>
       )}
       {isEmpty && <NoLines {...{ agent, isTail, isFiltered, onClear }} />}

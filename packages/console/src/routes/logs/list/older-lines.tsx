@@ -3,10 +3,10 @@ import { Working } from "../../../parts/working.tsx";
 import type { Log } from "../tail/use-log.ts";
 
 /** Above the first line: the way to those before it. */
-export function OlderLines({ log: { store, isLoading, error, loadOlder } }: { readonly log: Log }) {
+export function OlderLines({ log: { store, isLoading, failure, loadOlder } }: { readonly log: Log }) {
   const cursor = store.lines.olderCursor();
   const isEmpty = store.lines.count() === 0;
-  if (error !== undefined) return null;
+  if (failure) return null;
   if (cursor === undefined) return <Working what="the log" />;
   if (cursor === null)
     return isEmpty ? null : <p className="px-4 py-2 text-muted text-small">No older lines in this time range.</p>;

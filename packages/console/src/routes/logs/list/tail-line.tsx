@@ -9,6 +9,7 @@ const words: Record<TailState, string> = {
   connecting: "Connecting.",
   open: "Following.",
   lost: "The connection was lost; trying again. Lines that are written meanwhile are fetched then.",
+  ended: "Not following.",
 };
 
 const linesOf = (count: number): string => `${formatCount(count)} new ${count === 1 ? "line" : "lines"}`;
@@ -27,9 +28,15 @@ export function TailLine({ tail, store }: { readonly tail: TailState; readonly s
         {tail === "open" && !isPaused && !isSpaceOff && " Space pauses."}
       </p>
       {isPaused && <span className="text-text tabular-nums">{linesOf(store.held())}</span>}
-      <Button kind={isPaused ? "primary" : "plain"} className="ml-auto" onClick={isPaused ? store.resume : store.pause}>
-        {isPaused ? "Resume tail" : "Pause tail"}
-      </Button>
+      {(isPaused || tail !== "ended") && (
+        <Button
+          kind={isPaused ? "primary" : "plain"}
+          className="ml-auto"
+          onClick={isPaused ? store.resume : store.pause}
+        >
+          {isPaused ? "Resume tail" : "Pause tail"}
+        </Button>
+      )}
     </div>
   );
 }
