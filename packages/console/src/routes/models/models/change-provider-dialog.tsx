@@ -9,7 +9,7 @@ import { ErrorNote } from "../../../parts/error-note.tsx";
 import { visibleText } from "../../../parts/visible-text.ts";
 import { Working } from "../../../parts/working.tsx";
 import { AddressField, KeyField, ModelsField, modelsProblem } from "./provider-fields.tsx";
-import { type KeyChoice, linesOf, needsKeyAgain, toApiKey } from "./provider-key.ts";
+import { type KeyChoice, needsKeyAgain, toUpdate } from "./provider-key.ts";
 
 interface ChangeProviderDialogProps {
   readonly open: boolean;
@@ -27,21 +27,15 @@ interface FormProps {
   readonly onClose: () => void;
 }
 
-function ChangeProviderForm({ provider, onClose }: FormProps) {
+function ChangeProviderForm({ provider: newest, onClose }: FormProps) {
+  const [provider] = useState(newest);
   const [address, setAddress] = useState(provider.base_url ?? "");
   const [models, setModels] = useState(provider.models.join("\n"));
   const [key, setKey] = useState<KeyChoice>({ choice: "keep", key: "", secret: provider.api_key_secret ?? "" });
   const baseUrl = address.trim() || null;
   const save = useMutation({
     gcTime: 0,
-    mutationFn: () => {
-      const apiKey = toApiKey(key);
-      return updateProvider(provider.name, {
-        models: linesOf(models),
-        ...(baseUrl !== provider.base_url && { base_url: baseUrl }),
-        ...(apiKey !== undefined && { api_key: apiKey }),
-      });
-    },
+    mutationFn: () => updateProvider(provider.name, toUpdate(provider, { baseUrl, models, key })),
     onSuccess: onClose,
   });
   const problems = problemsByField(save.error);

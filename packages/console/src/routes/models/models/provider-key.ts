@@ -1,4 +1,4 @@
-import type { Provider } from "@perch/sdk";
+import type { Provider, UpdateProvider } from "@perch/sdk";
 
 /** `keep`: as it is; `none`; `own`: a key that is typed; `secret`: one of the organisation's secrets. */
 export interface KeyChoice {
@@ -21,3 +21,20 @@ export const needsKeyAgain = (
 ): boolean => provider.base_url !== baseUrl && provider.api_key_set && provider.api_key_secret === null;
 
 export const linesOf = (text: string): string[] => text.split(/\s+/).filter((line) => line !== "");
+
+interface ProviderDraft {
+  readonly baseUrl: string | null;
+  readonly models: string;
+  readonly key: KeyChoice;
+}
+
+/** Only what differs from the provider that the form began with: somebody else may have changed the rest since. */
+export function toUpdate(before: Pick<Provider, "base_url" | "models">, draft: ProviderDraft): UpdateProvider {
+  const models = linesOf(draft.models);
+  const apiKey = toApiKey(draft.key);
+  return {
+    ...(models.join("\n") !== before.models.join("\n") && { models }),
+    ...(draft.baseUrl !== before.base_url && { base_url: draft.baseUrl }),
+    ...(apiKey !== undefined && { api_key: apiKey }),
+  };
+}

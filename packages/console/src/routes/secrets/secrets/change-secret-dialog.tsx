@@ -8,7 +8,7 @@ import { DialogForm } from "../../../parts/dialog-form.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
 import { visibleText } from "../../../parts/visible-text.ts";
 import { Working } from "../../../parts/working.tsx";
-import { hostsOf, newHosts } from "./hosts.ts";
+import { newHosts, toUpdate } from "./hosts.ts";
 import { HostsField, hostsProblem, ValueField } from "./secret-fields.tsx";
 
 interface ChangeSecretDialogProps {
@@ -24,11 +24,12 @@ interface FormProps extends Omit<ChangeSecretDialogProps, "open" | "name"> {
 
 function ChangeSecretForm({ onClose, owner, secret }: FormProps) {
   const [value, setValue] = useState("");
-  const [hosts, setHosts] = useState(secret.hosts.join("\n"));
-  const added = newHosts(secret.hosts, hosts);
+  const [before] = useState(secret.hosts);
+  const [hosts, setHosts] = useState(before.join("\n"));
+  const added = newHosts(before, hosts);
   const save = useMutation({
     gcTime: 0,
-    mutationFn: () => updateSecret(owner, secret.name, { hosts: hostsOf(hosts), ...(value !== "" && { value }) }),
+    mutationFn: () => updateSecret(owner, secret.name, toUpdate(before, hosts, value)),
     onSuccess: onClose,
   });
   const problems = problemsByField(save.error);
