@@ -5,24 +5,28 @@ import { createOrganisation } from "../../scripts/console/story.ts";
 
 const server = inject("consoleServer");
 let browser: Browser;
+let organisation: Awaited<ReturnType<typeof createOrganisation>>;
+let agents = 0;
 beforeAll(async () => {
   browser = await launchBrowser();
+  organisation = await createOrganisation(server, "Tails");
 });
 afterAll(() => browser?.close());
 
 async function openLog() {
-  const { apiKey, perch } = await createOrganisation(server, "Tails");
-  await perch.agents.create({ name: "talker", model: "perch/echo" });
+  const { apiKey, perch } = organisation;
+  const agent = `talker-${++agents}`;
+  await perch.agents.create({ name: agent, model: "perch/echo" });
   const context = await openContext(browser, server.url, { apiKey });
   const page = await context.newPage();
-  await visit(page, "/console/logs?agent=talker");
+  await visit(page, `/console/logs?agent=${agent}`);
   let written = 0;
   const write = async (count: number) => {
     const entries = Array.from({ length: count }, (_, index) => ({ message: `line ${written + index + 1}` }));
-    await perch.logs.add("talker", { entries });
+    await perch.logs.add(agent, { entries });
     written += count;
   };
-  return { page, perch, write, close: () => context.close() };
+  return { agent, page, perch, write, close: () => context.close() };
 }
 
 /** Follows the log of a new agent, as somebody does who comes to it. */
@@ -72,7 +76,7 @@ test("arrows and Enter open a line beside the list, and Escape leads back to it"
 });
 
 test("a link to a line opens it however much was written since, and says if the line is gone", async () => {
-  const { page, perch, write, close } = await openTail();
+  const { agent, page, perch, write, close } = await openTail();
   await write(1);
   await shown(page, 1).click();
   await page.getByRole("heading", { name: "Message" }).waitFor();
@@ -82,7 +86,7 @@ test("a link to a line opens it however much was written since, and says if the 
   await visit(page, address.href);
   await shown(page, 301).waitFor();
   expect(await page.getByRole("group", { name: "Message" }).textContent()).toBe("line 1");
-  const [newest] = (await perch.logs.list("talker", { limit: 1 }).page()).data;
+  const [newest] = (await perch.logs.list(agent, { limit: 1 }).page()).data;
   address.searchParams.set("line", `${newest?.id}x`);
   await visit(page, address.href);
   await page.getByText("This line is not in the log").waitFor();
@@ -94,15 +98,15 @@ test("a link to a line opens it however much was written since, and says if the 
 });
 
 test("a line that was added with an older time while the connection was lost is there after it", async () => {
-  const { page, perch, close } = await openLog();
+  const { agent, page, perch, close } = await openLog();
   const at = new Date(Date.now() - 60_000).toISOString();
   let streams = 0;
-  await page.route("**/agents/talker/logs*", async (route) => {
+  await page.route(`**/agents/${agent}/logs*`, async (route) => {
     if (route.request().headers().accept !== "text/event-stream") return route.continue();
     streams++;
     // The first stream ends at once, and the second begins only when the line is there.
     if (streams === 1) return route.fulfill({ contentType: "text/event-stream", body: ": hello\n\n" });
-    await perch.logs.add("talker", { entries: [{ message: "from a tool", timestamp: at }] });
+    await perch.logs.add(agent, { entries: [{ message: "from a tool", timestamp: at }] });
     return route.continue();
   });
   await page.getByRole("button", { name: "Follow log" }).click();
@@ -129,5 +133,15 @@ test("a tail that is refused says so, and an older page that failed is asked for
   await visit(page, `${page.url()}&request=not-an-id`);
   await page.getByText("Not following.").waitFor();
   expect(await page.getByText("trying again").count()).toBe(0);
+  await close();
+});
+
+test("an environment without lines is named as a reason, and can be left", async () => {
+  const { page, write, close } = await openLog();
+  await write(1);
+  await visit(page, `${page.url()}&env=nowhere`);
+  await page.getByText("No line matches").waitFor();
+  await page.getByRole("button", { name: "Clear the filters and the environment" }).click();
+  await shown(page, 1).waitFor();
   await close();
 });

@@ -22,7 +22,7 @@ import { type Log, useLog } from "./tail/use-log.ts";
 interface AgentLogProps {
   readonly agent: string;
   readonly search: LogsSearch;
-  readonly onChange: (change: Partial<LogsSearch>, replace?: boolean) => void;
+  readonly onChange: (change: Partial<LogsSearch> & { readonly env?: undefined }, replace?: boolean) => void;
 }
 
 function useLogQuery(agent: string, search: LogsSearch): LogQuery {
@@ -84,6 +84,7 @@ function OpenLinePane({ agent, open: { line, error, retry }, onClose }: OpenLine
 }
 
 export function AgentLog({ agent, search, onChange }: AgentLogProps) {
+  const [{ env }] = useFrameSearch();
   const isTail = search.tail !== undefined;
   const log = useLog(useLogQuery(agent, search), isTail);
   const open = useOpenLine(agent, log, search);
@@ -111,8 +112,8 @@ export function AgentLog({ agent, search, onChange }: AgentLogProps) {
         log={log}
         openId={open.line?.id}
         onOpen={({ id, timestamp }, replace) => onChange({ line: id, at: timestamp }, replace)}
-        isFiltered={countFilters(search) > 0}
-        onClear={() => onChange(noFilters)}
+        isFiltered={countFilters(search) > 0 || env !== undefined}
+        onClear={() => onChange({ ...noFilters, env: undefined })}
       />
     </Page>
   );

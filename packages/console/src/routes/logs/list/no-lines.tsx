@@ -18,10 +18,10 @@ export function NoLines({ agent, isTail, isFiltered, onClear }: NoLinesProps) {
       <EmptyState title="No line matches">
         <p>
           No line in this time range has what the filters and the environment ask for.
-          {isTail ? " New ones that do appear here." : " Choose a longer time range, or clear the filters."}
+          {isTail ? " New ones that do appear here." : " Choose a longer time range, or clear them."}
         </p>
         <div>
-          <Button onClick={onClear}>Clear the filters</Button>
+          <Button onClick={onClear}>Clear the filters and the environment</Button>
         </div>
       </EmptyState>
     );
