@@ -179,6 +179,18 @@ test("a secret that was typed is in no cache, and no answer brings it back", asy
   for (const place of [caches, await page.content(), await readStored(page)]) expect(place.includes(value)).toBe(false);
 });
 
+test("a provider can take its key from a secret that is not among those offered", async () => {
+  await visit(page, "/console/models");
+  await press("Create provider");
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Name").fill("gateway");
+  await dialog.getByLabel("API key").selectOption("secret");
+  await dialog.getByLabel("Secret", { exact: true }).fill("gateway_key");
+  await pressInDialog("Create provider");
+  await dialog.waitFor({ state: "hidden" });
+  expect((await perch.providers.get("gateway")).api_key_secret).toBe("gateway_key");
+});
+
 test("whoever revokes the key of the own session is told before, and why they must sign in again", async () => {
   const mine = await perch.keys.create({ name: "of this session", role: "admin" });
   const own = await openContext(browser, server.url, { apiKey: mine.key });

@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { secretListQuery } from "../../../api/secrets-queries.ts";
 import { Field, Select, TextArea, TextInput } from "../../../parts/field.tsx";
-import { visibleText } from "../../../parts/visible-text.ts";
+import { SuggestedInput } from "../../../parts/suggested-input.tsx";
 import type { KeyChoice } from "./provider-key.ts";
 
 interface FieldProps<T> {
@@ -61,20 +61,18 @@ function SecretChoice({ value, onChange }: Omit<FieldProps<string>, "problem">) 
   const { data } = useInfiniteQuery(secretListQuery(undefined));
   const names = data?.pages.flatMap((page) => page.data.map(({ name }) => name)) ?? [];
   return (
-    <Select
+    <SuggestedInput
       aria-label="Secret"
+      placeholder="name of the secret"
       required
+      pattern="[a-z][a-z0-9_]{0,62}"
+      spellCheck={false}
+      autoComplete="off"
+      className="min-w-48 flex-1 font-mono"
       value={value}
-      onChange={({ target }) => onChange(target.value)}
-      className="max-w-full"
-    >
-      <option value="">choose a secret</option>
-      {[...new Set([...names, ...(value === "" ? [] : [value])])].map((name) => (
-        <option key={name} value={name}>
-          {visibleText(name)}
-        </option>
-      ))}
-    </Select>
+      onChange={onChange}
+      suggestions={names}
+    />
   );
 }
 
