@@ -132,6 +132,29 @@ test("redelivering an event leads to the new delivery, and the receiver gets the
   expect(new Set(ids).size).toBe(1);
 });
 
+test("events that arrive wait above the list", async () => {
+  const { perch } = organisation;
+  const countEvents = async () => (await perch.events.list().page()).data.length;
+  const invoke = async () => {
+    const before = await countEvents();
+    await perch.agents.invoke("keeper", { message: "Hello" });
+    await expect.poll(countEvents).toBe(before + 1);
+  };
+  await invoke();
+  const events = await context.newPage();
+  await events.clock.install();
+  await visit(events, "/console/events");
+  const rows = events.getByRole("table", { name: "Events, newest first" }).getByRole("row");
+  const before = await rows.count();
+  await invoke();
+  await events.clock.fastForward(16_000);
+  await events.getByRole("button", { name: "1 new" }).waitFor();
+  expect(await rows.count()).toBe(before);
+  await events.getByRole("button", { name: "1 new" }).click();
+  await expect.poll(() => rows.count()).toBe(before + 1);
+  await events.close();
+});
+
 test("a change that somebody else has made meanwhile is not overwritten unawares", async () => {
   const [webhook] = (await organisation.perch.webhooks.list().page()).data;
   await visit(page, `/console/webhooks/${webhook?.id}`);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { countNewRows } from "./new-rows.ts";
+import { countNewRows, withoutRepeats } from "./new-rows.ts";
 
 test("rows above those that were seen are new", () => {
   expect(countNewRows(["d", "c", "b", "a"], new Set(["b", "a"]))).toBe(2);
@@ -12,4 +12,14 @@ test("they are so when the first that was seen is gone, too", () => {
 test("older rows are not new, nor is anything in a list of which nothing was seen", () => {
   expect(countNewRows(["b", "a"], new Set(["b"]))).toBe(0);
   expect(countNewRows(["b", "a"], new Set())).toBe(0);
+});
+
+test("a row that two pages have is listed once, where it came first", () => {
+  const rows = [
+    { id: "c", page: 1 },
+    { id: "b", page: 1 },
+    { id: "b", page: 2 },
+    { id: "a", page: 2 },
+  ];
+  expect(withoutRepeats(rows, ({ id }) => id)).toEqual([rows[0], rows[1], rows[3]]);
 });

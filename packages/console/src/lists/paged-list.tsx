@@ -3,6 +3,7 @@ import type { ReactNode } from "react";
 import { Button } from "../parts/button.tsx";
 import { ErrorNote } from "../parts/error-note.tsx";
 import { Working } from "../parts/working.tsx";
+import { withoutRepeats } from "./new-rows.ts";
 import { NewRowsButton } from "./new-rows-button.tsx";
 import { type Place, useKeptPlace } from "./use-kept-place.ts";
 
@@ -23,7 +24,8 @@ interface PagedListProps<T> {
 /** The rows that were loaded, what to say while there are none, and the way to more of them. */
 export function PagedList<T>({ query, what, empty, place, children }: PagedListProps<T>) {
   const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage, refetch, isFetchedAfterMount } = query;
-  const rows = data?.pages.flatMap((page) => page.data) ?? [];
+  const loaded = data?.pages.flatMap((page) => page.data) ?? [];
+  const rows = place ? withoutRepeats(loaded, place.idOf) : loaded;
   const { shown, newCount, showNew } = useKeptPlace(rows, isFetchedAfterMount, place);
   const note = error && (
     <div className="p-4">

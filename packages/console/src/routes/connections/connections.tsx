@@ -26,9 +26,8 @@ interface ListProps {
 
 function ConnectionList({ agent, search, onClear }: ListProps) {
   const { user, tool, status, env } = search;
-  const query = useInfiniteQuery(
-    connectionListQuery(agent, { user_id: user, tool, status: toStatus(status), environment: env }),
-  );
+  const filter = { user_id: user, tool, status: toStatus(status), environment: env };
+  const query = useInfiniteQuery(connectionListQuery(agent, filter));
   if (isNotFound(query.error)) return <NoSuchAgent agent={agent} />;
   const isFiltered = [user, tool, status, env].some((value) => value !== undefined);
   return (
@@ -41,6 +40,7 @@ function ConnectionList({ agent, search, onClear }: ListProps) {
       <PagedList
         query={query}
         what="connections"
+        place={{ listing: JSON.stringify(filter), idOf: ({ id }) => id }}
         empty={<NoConnections agent={agent} isFiltered={isFiltered} onClear={onClear} />}
       >
         {(connections) => <ConnectionTable agent={agent} connections={connections} />}

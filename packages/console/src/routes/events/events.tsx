@@ -72,7 +72,8 @@ export function Events() {
   const navigate = useNavigate();
   const { agent, type } = useSearch({ from: "/signed-in/events" });
   const { event: openId } = useParams({ strict: false });
-  const query = useInfiniteQuery(eventsQuery(useFilter()));
+  const filter = useFilter();
+  const query = useInfiniteQuery(eventsQuery(filter));
   const change = (filters: { readonly agent?: string | undefined; readonly type?: string | undefined }) =>
     void navigate({ to: ".", search: ((before: object) => ({ ...before, ...filters })) as never });
   const count = [agent, type].filter(Boolean).length;
@@ -98,6 +99,7 @@ export function Events() {
       <PagedList
         query={query}
         what="events"
+        place={{ listing: JSON.stringify(filter), idOf: ({ id }) => id }}
         empty={
           <EmptyState title={count > 0 ? "No event matches" : "No events in this time range"}>
             <p>
