@@ -132,6 +132,17 @@ test("redelivering an event leads to the new delivery, and the receiver gets the
   expect(new Set(ids).size).toBe(1);
 });
 
+test("the error of a test event goes with its cause", async () => {
+  const [webhook] = (await organisation.perch.webhooks.list().page()).data;
+  await organisation.perch.webhooks.update(webhook?.id ?? "", { enabled: false });
+  await visit(page, `/console/webhooks/${webhook?.id}`);
+  await page.getByRole("button", { name: "Send test event" }).click();
+  await page.getByText(/This webhook is disabled/).waitFor();
+  await page.getByRole("button", { name: "Enable webhook" }).click();
+  await page.getByRole("button", { name: "Enable webhook" }).waitFor({ state: "detached" });
+  expect(await page.getByText(/This webhook is disabled/).count()).toBe(0);
+});
+
 test("events that arrive wait above the list", async () => {
   const { perch } = organisation;
   const countEvents = async () => (await perch.events.list().page()).data.length;

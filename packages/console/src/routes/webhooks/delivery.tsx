@@ -94,7 +94,7 @@ export function DeliveryPage() {
       }
       what="the delivery"
       onClose={close}
-      actions={delivery && canWrite && <Redeliver delivery={delivery} />}
+      actions={delivery && canWrite && <Redeliver key={id} delivery={delivery} />}
     >
       <div className="flex flex-col gap-3">
         {delivery && <DeliveryBody key={id} delivery={delivery} />}

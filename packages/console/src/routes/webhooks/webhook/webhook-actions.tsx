@@ -64,10 +64,11 @@ function DeleteDialog({ webhook, ...dialog }: WebhookDialogProps) {
 }
 
 /** A test is delivered like any event, so it leads to its delivery. */
-function SendTest({ webhook, onError }: { readonly webhook: Webhook; readonly onError: (error: unknown) => void }) {
+function SendTest({ webhook, setError }: { readonly webhook: Webhook; readonly setError: (error: unknown) => void }) {
   const queryClient = useQueryClient();
   const navigate = useNavigate();
   const test = useMutation({
+    onMutate: () => setError(undefined),
     mutationFn: () => perch.webhooks.test(webhook.id),
     onSuccess: async (delivery) => {
       void queryClient.invalidateQueries({ queryKey: ["webhooks", "deliveries"] });
@@ -76,7 +77,7 @@ function SendTest({ webhook, onError }: { readonly webhook: Webhook; readonly on
         params: { webhook: webhook.id, delivery: delivery.id },
       });
     },
-    onError,
+    onError: setError,
   });
   return (
     <Button kind="primary" working={test.isPending} onClick={() => test.mutate()}>
@@ -91,6 +92,7 @@ export function WebhookActions({ webhook }: { readonly webhook: Webhook }): Reac
   const [error, setError] = useState<unknown>();
   const changed = useChanged();
   const enable = useMutation({
+    onMutate: () => setError(undefined),
     mutationFn: () => perch.webhooks.update(webhook.id, { enabled: true }),
     onSuccess: changed,
     onError: setError,
@@ -107,7 +109,7 @@ export function WebhookActions({ webhook }: { readonly webhook: Webhook }): Reac
         </Button>
       )}
       {canChange && <Button onClick={() => setOpen("edit")}>Edit webhook</Button>}
-      {canWrite && <SendTest webhook={webhook} onError={setError} />}
+      {canWrite && <SendTest webhook={webhook} setError={setError} />}
       {(canWrite || canDelete) && (
         <Menu
           trigger={
