@@ -27,6 +27,8 @@ afterAll(async () => {
   await receiver?.close();
 });
 
+const refusal = { error: { code: "forbidden", message: "Not now." } };
+
 const dialogButton = (name: string) => page.getByRole("dialog").getByRole("button", { name });
 
 test("clearing the memory of one user says so before, deletes theirs, and leaves that of the others", async () => {
@@ -130,6 +132,14 @@ test("redelivering an event leads to the new delivery, and the receiver gets the
   const ids = receiver.received.map(({ event }) => event.id);
   expect(ids.length).toBe(2);
   expect(new Set(ids).size).toBe(1);
+});
+
+test("a payload that could not be read is asked for again", async () => {
+  await page.route("**/v1/events/*", (route) => route.fulfill({ status: 403, json: refusal }), { times: 1 });
+  await page.reload();
+  await page.getByText("Not now.").waitFor();
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.getByRole("heading", { name: "Payload" }).waitFor();
 });
 
 test("the error of a test event goes with its cause", async () => {

@@ -24,7 +24,7 @@ import { Redeliver } from "./delivery/redeliver.tsx";
 const idClass = `${textLinkClass} font-mono text-small [overflow-wrap:anywhere]`;
 
 function DeliveryBody({ delivery }: { readonly delivery: DeliveryWithAttempts }) {
-  const { data: event, error, isPending } = useQuery(eventQuery(delivery.event_id));
+  const { data: event, error, isPending, refetch } = useQuery(eventQuery(delivery.event_id));
   const nameOf = useAgentName();
   const agent = event && event.agent_id !== null ? nameOf(event.agent_id) : undefined;
   const isGone = isNotFound(error);
@@ -65,7 +65,7 @@ function DeliveryBody({ delivery }: { readonly delivery: DeliveryWithAttempts })
       {event && <ContentView title="Payload" what="the payload" value={event} />}
       {isPending && <Working what="the payload" />}
       {isGone && <p className="text-muted text-table">The event has expired: payloads are kept for 30 days.</p>}
-      {error && !isGone && <ErrorNote error={error} />}
+      {error && !isGone && <ErrorNote error={error} onRetry={() => void refetch()} />}
     </>
   );
 }
