@@ -145,3 +145,17 @@ test("an environment without lines is named as a reason, and can be left", async
   await shown(page, 1).waitFor();
   await close();
 });
+
+test("a range that is longer than the log is kept says so, with lines and without", async () => {
+  const { page, write, close } = await openLog();
+  const address = `${page.url()}&range=2025-01-01T00:00:00.000Z..2099-01-01T00:00:00.000Z`;
+  await visit(page, address);
+  await page.getByText("No lines in this time range").waitFor();
+  await page.getByText(/^Logs and metrics are kept for \d+ days here/).waitFor();
+  await write(1);
+  await visit(page, address);
+  await shown(page, 1).waitFor();
+  await page.getByText(/^Logs and metrics are kept for \d+ days here/).waitFor();
+  expect(await page.getByText("No older lines").count()).toBe(0);
+  await close();
+});

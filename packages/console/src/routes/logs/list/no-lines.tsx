@@ -1,3 +1,5 @@
+import { useFrameSearch } from "../../../frame/use-frame-search.ts";
+import { KeptDays, useKeptSince } from "../../../lists/kept-days.tsx";
 import { Button } from "../../../parts/button.tsx";
 import { CopyButton } from "../../../parts/copy-button.tsx";
 import { EmptyState } from "../../../parts/empty-state.tsx";
@@ -12,14 +14,18 @@ interface NoLinesProps {
 
 /** Nothing to show: because of the filters, or because nothing was logged yet. */
 export function NoLines({ agent, isTail, isFiltered, onClear }: NoLinesProps) {
+  const [{ range }] = useFrameSearch();
+  const isKept = useKeptSince(range) === undefined;
   const command = `perch invoke ${agent} 'Hello'`;
   if (isFiltered)
     return (
       <EmptyState title="No line matches">
         <p>
           No line in this time range has what the filters and the environment ask for.
-          {isTail ? " New ones that do appear here." : " Choose a longer time range, or clear them."}
+          {isTail && " New ones that do appear here."}
+          {!isTail && (isKept ? " Choose a longer time range, or clear them." : " Clear them to see others.")}
         </p>
+        <KeptDays range={range} />
         <div>
           <Button onClick={onClear}>Clear the filters and the environment</Button>
         </div>
@@ -27,11 +33,11 @@ export function NoLines({ agent, isTail, isFiltered, onClear }: NoLinesProps) {
     );
   return (
     <EmptyState title="No lines in this time range">
+      <KeptDays range={range} />
       <p>
         What the runs of <OutsideText text={agent} /> do is logged here, and what its tools add.
-        {isTail
-          ? " New lines appear by themselves. Send it a message:"
-          : " Choose a longer time range, or send a message:"}
+        {isTail && " New lines appear by themselves. Send it a message:"}
+        {!isTail && (isKept ? " Choose a longer time range, or send a message:" : " Send it a message:")}
       </p>
       <p className="flex items-center gap-1 rounded border border-line bg-sunken px-3 py-1.5">
         <code className="min-w-0 flex-1 truncate font-mono text-small">
