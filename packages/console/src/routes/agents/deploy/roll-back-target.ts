@@ -1,17 +1,26 @@
 import type { Deployment } from "@perch/sdk";
 
+const endOf = ({ ended_at }: Deployment): string => ended_at ?? "";
+
 /**
- * The deployment to go back to: the last one of the environment that was live for everybody and was replaced in the ordinary way. One that
- * was itself rolled back is passed over, or rolling back twice would bring back what was wrong.
+ * The deployment to go back to: the one that was live before, of another version. A rollback stands where the deployment stands that it
+ * restored, as in the API: the next one goes further back, and none brings back what another has removed.
  */
-export const rollBackTarget = (deployments: readonly Deployment[], live: Deployment): Deployment | undefined =>
-  deployments
+export function rollBackTarget(deployments: readonly Deployment[], live: Deployment): Deployment | undefined {
+  const replaced = deployments
     .filter(
-      ({ environment, status, version, traffic_percent, activated_at }) =>
-        environment === live.environment &&
-        status === "superseded" &&
-        traffic_percent === 100 &&
-        activated_at !== null &&
-        version !== live.version,
+      ({ environment, status, traffic_percent, activated_at }) =>
+        environment === live.environment && status === "superseded" && traffic_percent === 100 && activated_at !== null,
     )
-    .sort((a, b) => (b.ended_at ?? "").localeCompare(a.ended_at ?? ""))[0];
+    .sort((a, b) => endOf(b).localeCompare(endOf(a)));
+  const restoredBy = ({ version, activated_at }: Deployment) =>
+    replaced.find(
+      (each) => each.rollback_of === null && each.version === version && endOf(each) <= (activated_at ?? ""),
+    );
+  const before = (deployment: Deployment): Deployment | undefined => {
+    const origin = deployment.rollback_of === null ? deployment : restoredBy(deployment);
+    const found = origin && replaced.find((each) => origin.ended_at === null || endOf(each) < origin.ended_at);
+    return found?.version === live.version ? before(found) : found;
+  };
+  return before(live);
+}
