@@ -94,3 +94,18 @@ test("rolling back on a phone says what will be live, and that is live then", as
   expect(await page.evaluate("document.documentElement.scrollWidth - innerWidth")).toBeLessThanOrEqual(0);
   await page.context().close();
 });
+
+test("a deployment that fails its checks says which, in the dialog and above the tabs after that is closed", async () => {
+  await perch.agents.create({ name: "kettle", model: "acme/large" });
+  const page = await open();
+  await visit(page, "/console/agents/kettle");
+  await page.getByRole("button", { name: "Deploy agent" }).click();
+  const dialog = page.getByRole("dialog");
+  await dialog.getByRole("button", { name: "Deploy to production" }).click();
+  const failedCheck = /There is no model acme\/large here/;
+  await dialog.getByRole("alert").getByText(failedCheck).waitFor();
+  await dialog.getByRole("button", { name: "Cancel" }).click();
+  await page.getByText("v1 was not deployed to production.").waitFor();
+  await page.getByRole("alert").getByText(failedCheck).waitFor();
+  await page.context().close();
+});

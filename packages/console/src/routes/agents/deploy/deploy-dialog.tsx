@@ -8,10 +8,11 @@ import { versionsQuery } from "../../../api/versions-queries.ts";
 import { Button } from "../../../parts/button.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
 import { DialogActions } from "../../../parts/dialog-actions.tsx";
-import { ErrorNote } from "../../../parts/error-note.tsx";
 import { servedEnvironments } from "../live-deployments.ts";
 import { useHasUnsaved } from "../unsaved-changes.ts";
 import { draft, EnvironmentField, LabelField, SourceField, TrafficField } from "./deploy-fields.tsx";
+import { DeployProblem } from "./deploy-problem.tsx";
+import { uncertainOutcome } from "./deploy-progress.ts";
 import { DraftFindings } from "./draft-findings.tsx";
 import { GuardFields } from "./guard-fields.tsx";
 import { noGuards, toGuards } from "./guard-values.ts";
@@ -43,6 +44,7 @@ function DeployForm({ agent, onClose, version }: Omit<DeployDialogProps, "open">
   const deploy = useDeploy(agent);
   const problems = problemsByField(deploy.error);
   const served = servedEnvironments(active);
+  const uncertain = deploy.variables && uncertainOutcome(deploy.error, deploy.variables);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     const isRedeployed = source !== draft;
@@ -73,9 +75,9 @@ function DeployForm({ agent, onClose, version }: Omit<DeployDialogProps, "open">
       <p role="status" className="text-table">
         {deploy.isPending
           ? "Checking the model, the tools and the limits; this takes up to 20 seconds."
-          : outcomeSentence(environment, label, Number(traffic), served)}
+          : (uncertain ?? outcomeSentence(environment, label, Number(traffic), served))}
       </p>
-      {deploy.error && <ErrorNote error={deploy.error} />}
+      {deploy.error && <DeployProblem error={deploy.error} />}
       <DialogActions>
         <Button kind="quiet" onClick={onClose}>
           {deploy.isPending ? "Close; the deployment goes on" : "Cancel"}

@@ -1,19 +1,8 @@
-import { type MutationState, useMutationState, useQueryClient } from "@tanstack/react-query";
+import { useMutationState, useQueryClient } from "@tanstack/react-query";
 import { Button } from "../../../parts/button.tsx";
-import { ErrorNote } from "../../../parts/error-note.tsx";
-import { type Deploying, deployKey } from "./use-deploy.ts";
-
-type DeployState = MutationState<unknown, Error, Deploying>;
-
-const sentenceOf = ({ status, variables }: DeployState): string => {
-  if (!variables) return "";
-  const { environment, version, trafficPercent } = variables;
-  if (status === "pending") return `Deploying ${version} to ${environment}; this takes up to 20 seconds.`;
-  if (status === "error") return `${version} was not deployed to ${environment}.`;
-  return trafficPercent < 100
-    ? `${version} is a canary in ${environment} with ${trafficPercent} % of the requests.`
-    : `${version} is live in ${environment}.`;
-};
+import { DeployProblem } from "./deploy-problem.tsx";
+import { type DeployState, deployProgress } from "./deploy-progress.ts";
+import { deployKey } from "./use-deploy.ts";
 
 /** What became of the deployment that was begun last, for whoever closed its dialog meanwhile. */
 export function DeployOutcome({ agentId }: { readonly agentId: string }) {
@@ -27,14 +16,14 @@ export function DeployOutcome({ agentId }: { readonly agentId: string }) {
   return (
     <div className="text-table">
       <div className="flex items-center gap-2">
-        <p role="status">{last && sentenceOf(last)}</p>
+        <p role="status">{last && deployProgress(last)}</p>
         {isEnded && (
           <Button kind="quiet" className="h-7 px-2" onClick={dismiss}>
             Dismiss
           </Button>
         )}
       </div>
-      {last?.error && <ErrorNote error={last.error} />}
+      {last?.error && <DeployProblem error={last.error} />}
     </div>
   );
 }

@@ -1,0 +1,30 @@
+import { ConflictError, ConnectionError, type Deployment, DeploymentFailedError, TimeoutError } from "@perch/sdk";
+import { expect, test } from "vitest";
+import { type DeployState, deployProgress } from "./deploy-progress.ts";
+
+const url = "https://perch.example/v1/agents/agent_1/deployments";
+const [created, asked] = [
+  { method: "POST", url },
+  { method: "GET", url: `${url}/dep_1` },
+];
+const variables = { environment: "production", version: "v3", trafficPercent: 100, isRedeployed: false };
+const afterError = (error: Error): string => deployProgress({ status: "error", variables, error } as DeployState);
+
+test.each([
+  ["checks that failed", new DeploymentFailedError({ error: "The tool refuses." } as Deployment, asked)],
+  ["a refusal", new ConflictError({ ...created, status: 409, code: "conflict", message: "There is a canary." })],
+])("after %s, nothing was deployed", (_, error) => {
+  expect(afterError(error)).toBe("v3 was not deployed to production.");
+});
+
+test.each([
+  ["takes long", new TimeoutError({ ...asked, code: "timed_out", message: "Still pending after 300 s." })],
+  ["is out of reach", new ConnectionError({ ...asked, code: "connection_failed", message: "No connection." })],
+])("a deployment that was created goes on when its check %s", (_, error) => {
+  expect(afterError(error)).toContain("v3 was still being checked for production");
+});
+
+test("it is not said that nothing was deployed when the server did not answer at all", () => {
+  const error = new ConnectionError({ ...created, code: "connection_failed", message: "No connection." });
+  expect(afterError(error)).toContain("The server has not said whether it deploys v3 to production.");
+});

@@ -1,0 +1,30 @@
+import { PerchError } from "@perch/sdk";
+import type { MutationState } from "@tanstack/react-query";
+import type { Deploying } from "./use-deploy.ts";
+
+export type DeployState = MutationState<unknown, Error, Deploying>;
+
+/** What is known of a deployment that may go on although this page got an error; undefined of one that does not. */
+export function uncertainOutcome(
+  error: Error | null,
+  { version, environment }: Pick<Deploying, "version" | "environment">,
+): string | undefined {
+  if (!(error instanceof PerchError) || error.code === "deployment_failed") return undefined;
+  // It was created; what failed, or took too long, is the question for its status.
+  if (error.method === "GET")
+    return `${version} was still being checked for ${environment} when this page last heard of it. The agent's deployments show what became of it.`;
+  if (error.status === undefined)
+    return `The server has not said whether it deploys ${version} to ${environment}. The agent's deployments show it.`;
+  return undefined;
+}
+
+/** What became of a deployment that was begun here. */
+export function deployProgress({ status, variables, error }: DeployState): string {
+  if (!variables) return "";
+  const { environment, version, trafficPercent } = variables;
+  if (status === "pending") return `Deploying ${version} to ${environment}; this takes up to 20 seconds.`;
+  if (status === "error") return uncertainOutcome(error, variables) ?? `${version} was not deployed to ${environment}.`;
+  return trafficPercent < 100
+    ? `${version} is a canary in ${environment} with ${trafficPercent} % of the requests.`
+    : `${version} is live in ${environment}.`;
+}
