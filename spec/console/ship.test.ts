@@ -73,6 +73,7 @@ test("a canary whose model fails is rolled back by its guards, and its page show
     .getByRole("row", { name: /^Error rate/ })
     .getByText("100 %")
     .waitFor();
+  await page.getByText(/^v3 is a canary in production/).waitFor({ state: "hidden" });
   expect(await page.getByRole("button", { name: "Abort canary" }).count()).toBe(0);
   expect(await page.evaluate("window.wasNotReloaded")).toBe(true);
   expect(seen.complaints).toEqual([]);

@@ -116,7 +116,7 @@ export const activeDeploymentsQuery = (agent: string) =>
     queryKey: ["deployments", agent, "active"],
     queryFn: async ({ signal }) =>
       (await perch.deployments.list(agent, { status: "active", limit: pageSize }, { signal }).page()).data,
-    refetchInterval: quietPollMs,
+    refetchInterval: ({ state }) => pollMs(state.data),
   });
 
 /** Deployments of all agents, newest first. */

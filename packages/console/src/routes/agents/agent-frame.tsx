@@ -70,7 +70,7 @@ export function AgentFrame() {
               ))}
               {served?.length === 0 && <span className="text-muted">Not deployed: the draft answers</span>}
             </div>
-            <DeployOutcome agentId={agent.id} />
+            <DeployOutcome agentId={agent.id} active={active ?? []} />
             <AgentTabs agent={ref} name={agent.name} />
           </>
         }

@@ -1,23 +1,30 @@
+import type { Deployment } from "@perch/sdk";
 import { useMutationState, useQueryClient } from "@tanstack/react-query";
 import { Button } from "../../../parts/button.tsx";
 import { DeployProblem } from "./deploy-problem.tsx";
 import { type DeployState, deployProgress } from "./deploy-progress.ts";
 import { deployKey } from "./use-deploy.ts";
 
+interface DeployOutcomeProps {
+  readonly agentId: string;
+  /** What serves requests now. */
+  readonly active: readonly Deployment[];
+}
+
 /** What became of the deployment that was begun last, for whoever closed its dialog meanwhile. */
-export function DeployOutcome({ agentId }: { readonly agentId: string }) {
+export function DeployOutcome({ agentId, active }: DeployOutcomeProps) {
   const mutationKey = deployKey(agentId);
   const last = useMutationState({ filters: { mutationKey }, select: ({ state }) => state as DeployState }).at(-1);
   const cache = useQueryClient().getMutationCache();
   const dismiss = () => {
     for (const mutation of cache.findAll({ mutationKey })) cache.remove(mutation);
   };
-  const isEnded = last?.status === "success" || last?.status === "error";
+  const progress = last && deployProgress(last, active);
   return (
     <div className="text-table">
       <div className="flex items-center gap-2">
-        <p role="status">{last && deployProgress(last)}</p>
-        {isEnded && (
+        <p role="status">{progress}</p>
+        {progress !== undefined && last?.status !== "pending" && (
           <Button kind="quiet" className="h-7 px-2" onClick={dismiss}>
             Dismiss
           </Button>

@@ -8,7 +8,8 @@ const [created, asked] = [
   { method: "GET", url: `${url}/dep_1` },
 ];
 const variables = { environment: "production", version: "v3", trafficPercent: 100, isRedeployed: false };
-const afterError = (error: Error): string => deployProgress({ status: "error", variables, error } as DeployState);
+const afterError = (error: Error): string =>
+  deployProgress({ status: "error", variables, error } as DeployState, []) ?? "";
 
 test.each([
   ["checks that failed", new DeploymentFailedError({ error: "The tool refuses." } as Deployment, asked)],
@@ -27,4 +28,14 @@ test.each([
 test("it is not said that nothing was deployed when the server did not answer at all", () => {
   const error = new ConnectionError({ ...created, code: "connection_failed", message: "No connection." });
   expect(afterError(error)).toContain("The server has not said whether it deploys v3 to production.");
+});
+
+test("what was deployed is said as it is now, and no more when it serves no requests", () => {
+  const deployed = { id: "dep_1", status: "active", traffic_percent: 50 } as Deployment;
+  const state = { status: "success", variables: { ...variables, trafficPercent: 50 }, data: deployed } as DeployState;
+  const canary = "v3 is a canary in production with 50 % of the requests.";
+  expect(deployProgress(state, [deployed])).toBe(canary);
+  expect(deployProgress(state, [{ ...deployed, traffic_percent: 10 }])).toBe(canary.replace("50 %", "10 %"));
+  expect(deployProgress(state, [{ ...deployed, traffic_percent: 100 }])).toBe("v3 is live in production.");
+  expect(deployProgress(state, [{ ...deployed, id: "dep_2" }])).toBeUndefined();
 });

@@ -1,8 +1,9 @@
-import { PerchError } from "@perch/sdk";
+import { type Deployment, PerchError } from "@perch/sdk";
 import type { MutationState } from "@tanstack/react-query";
+import { isCanary } from "../../../api/is-canary.ts";
 import type { Deploying } from "./use-deploy.ts";
 
-export type DeployState = MutationState<unknown, Error, Deploying>;
+export type DeployState = MutationState<Deployment, Error, Deploying>;
 
 /** What is known of a deployment that may go on although this page got an error; undefined of one that does not. */
 export function uncertainOutcome(
@@ -18,13 +19,18 @@ export function uncertainOutcome(
   return undefined;
 }
 
-/** What became of a deployment that was begun here. */
-export function deployProgress({ status, variables, error }: DeployState): string {
-  if (!variables) return "";
-  const { environment, version, trafficPercent } = variables;
+/** What became of a deployment that was begun here, as long as it serves requests: it may be promoted or rolled back since. */
+export function deployProgress(
+  { status, variables, error, data }: DeployState,
+  active: readonly Deployment[],
+): string | undefined {
+  if (!variables) return undefined;
+  const { environment, version } = variables;
   if (status === "pending") return `Deploying ${version} to ${environment}; this takes up to 20 seconds.`;
   if (status === "error") return uncertainOutcome(error, variables) ?? `${version} was not deployed to ${environment}.`;
-  return trafficPercent < 100
-    ? `${version} is a canary in ${environment} with ${trafficPercent} % of the requests.`
+  const serving = active.find(({ id }) => id === data?.id);
+  if (!serving) return undefined;
+  return isCanary(serving)
+    ? `${version} is a canary in ${environment} with ${serving.traffic_percent} % of the requests.`
     : `${version} is live in ${environment}.`;
 }
