@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import type { Perch } from "../../packages/sdk/src/index.ts";
@@ -93,6 +94,20 @@ test("rolling back on a phone says what will be live, and that is live then", as
   expect(await liveVersion()).toBe("v1");
   await page.getByRole("link", { name: /^v1 live/ }).waitFor();
   expect(await page.evaluate("document.documentElement.scrollWidth - innerWidth")).toBeLessThanOrEqual(0);
+  await page.context().close();
+});
+
+test("a promoted canary keeps its curves, beside what was live then", async () => {
+  const again = { environment: "staging", redeploy: true };
+  await perch.deployments.deployAndWait(agent, { ...again, version: "v1" });
+  const { id } = await perch.deployments.deployAndWait(agent, { ...again, version: "v2", traffic_percent: 50 });
+  // One that serves requests for less than a second beside the other counts as its successor.
+  await setTimeout(1100);
+  await perch.deployments.promote(agent, id);
+  const page = await open();
+  await visit(page, `/console/agents/${agent}/deployments/${id}`);
+  await page.getByRole("heading", { name: "v2 beside v1" }).waitFor();
+  await page.getByRole("figure").filter({ hasText: "Error rate" }).getByText("v1, live then").waitFor();
   await page.context().close();
 });
 

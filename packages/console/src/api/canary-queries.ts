@@ -1,6 +1,6 @@
-import type { Deployment, MetricSeries } from "@perch/sdk";
+import type { MetricSeries } from "@perch/sdk";
 import { queryOptions } from "@tanstack/react-query";
-import { granularityFor } from "../parts/granularity.ts";
+import { isOver, rangeOf, type Trial } from "./canary-trial.ts";
 import { perch } from "./perch.ts";
 
 /** The runs of one version in intervals. Null where it had none. */
@@ -16,36 +16,17 @@ export interface CanaryHistory {
   readonly live: VersionCurve | undefined;
 }
 
-/** What was before it shows what is usual, and what came after it shows that it is over. */
-const marginMs = 600_000;
-
-/** More intervals would have few runs each, and a rate of few runs says little. */
-const maxIntervals = 96;
-
-const rangeOf = ({ activated_at, created_at, ended_at }: Deployment) => {
-  const now = Date.now();
-  const end = ended_at === null ? now : Math.min(now, Date.parse(ended_at) + marginMs);
-  const start = Date.parse(activated_at ?? created_at) - marginMs;
-  return {
-    granularity: granularityFor(end - start, maxIntervals),
-    start_time: new Date(start).toISOString(),
-    end_time: new Date(end).toISOString(),
-  };
-};
-
 const valuesOf = (series: MetricSeries): readonly number[] => series.values.map(({ value }) => value);
-
-/** The range of its charts is complete. When it ends, its last runs are not in the metrics yet. */
-const isOver = ({ ended_at }: Deployment): boolean => ended_at !== null && Date.now() > Date.parse(ended_at) + marginMs;
 
 /** How long between two looks: new runs of a canary under way are seen soon. */
 const pollMs = 5000;
 
-export const canaryHistoryQuery = (agent: string, canary: Deployment, live: string | undefined) =>
+export const canaryHistoryQuery = (agent: string, trial: Trial) =>
   queryOptions({
-    queryKey: ["metrics", "canary", agent, canary.id, live],
+    queryKey: ["metrics", "canary", agent, trial.canary.id, trial.live?.version],
     queryFn: async ({ signal }): Promise<CanaryHistory> => {
-      const range = { ...rangeOf(canary), environment: canary.environment };
+      const { canary, live } = trial;
+      const range = { ...rangeOf(trial, Date.now()), environment: canary.environment };
       const get = (version: string, metric: MetricSeries["metric"], statistic?: "p95") =>
         perch.metrics.get(agent, { ...range, version, metric, statistic }, { signal });
       const curveOf = async (version: string) => {
@@ -59,11 +40,8 @@ export const canaryHistoryQuery = (agent: string, canary: Deployment, live: stri
         const times = throughput.values.map(({ timestamp }) => Date.parse(timestamp) / 1000);
         return { times, curve: { errorRate: orGap(errorRate), p95Ms: orGap(p95) } };
       };
-      const [ofCanary, ofLive] = await Promise.all([
-        curveOf(canary.version),
-        live === undefined ? undefined : curveOf(live),
-      ]);
+      const [ofCanary, ofLive] = await Promise.all([curveOf(canary.version), live && curveOf(live.version)]);
       return { times: ofCanary.times, canary: ofCanary.curve, live: ofLive?.curve };
     },
-    refetchInterval: () => (isOver(canary) ? false : pollMs),
+    refetchInterval: () => (isOver(trial, Date.now()) ? false : pollMs),
   });

@@ -57,6 +57,8 @@ export const deploymentsBeforeQuery = (agent: string, environment: string, befor
     queryKey: ["deployments", agent, "before", environment, before],
     queryFn: ({ signal }) => takeDeployments({ agent_id: agent, environment, end_time: before }, 20, signal),
     staleTime: quietPollMs,
+    // One that still serves requests has yet to end.
+    refetchInterval: ({ state }) => (state.data?.some(({ status }) => status === "active") ? quietPollMs : false),
   });
 
 interface RangeOfDeployments {

@@ -1,5 +1,7 @@
 import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
+import { useMemo } from "react";
+import { trialOf } from "../../api/canary-trial.ts";
 import { activeDeploymentsQuery, deploymentQuery, deploymentsBeforeQuery } from "../../api/deployments-queries.ts";
 import { Icon } from "../../parts/icon.tsx";
 import { OutsideText } from "../../parts/outside-text.tsx";
@@ -10,7 +12,7 @@ import { ChangeHistory } from "./deployment/change-history.tsx";
 import { DeploymentActions } from "./deployment/deployment-actions.tsx";
 import { Facts } from "./deployment/facts.tsx";
 import { GuardTable } from "./deployment/guard-table.tsx";
-import { liveBeside, wasCanary } from "./deployment/live-beside.ts";
+import { liveBeside } from "./deployment/live-beside.ts";
 import { VerdictLine } from "./deployment/verdict-line.tsx";
 import { servedEnvironments } from "./live-deployments.ts";
 import { ListSection } from "./overview/list-section.tsx";
@@ -29,8 +31,8 @@ export function DeploymentPage() {
     enabled: activated_at !== null,
   });
   const served = servedEnvironments(active).find((one) => one.environment === environment);
-  const isTrial = wasCanary(deployment);
   const beside = liveBeside(before, deployment);
+  const trial = useMemo(() => trialOf(deployment, beside), [deployment, beside]);
   const canaryBeside = served?.live?.id === id ? served.canary : undefined;
   return (
     <div className="flex flex-col gap-5 p-4">
@@ -65,10 +67,10 @@ export function DeploymentPage() {
           </Link>
         </p>
       )}
-      {isTrial && (
+      {trial && (
         <ListSection title={`${version} beside ${beside?.version ?? "the live version"}`}>
           <div className="pt-3">
-            <CanaryCharts agent={agent} canary={deployment} live={beside} />
+            <CanaryCharts agent={agent} trial={trial} />
           </div>
         </ListSection>
       )}
@@ -77,7 +79,7 @@ export function DeploymentPage() {
           <Facts agent={agent} deployment={deployment} other={beside} />
         </ListSection>
         <div className="flex min-w-0 flex-col gap-5">
-          {isTrial && guards && (
+          {activated_at !== null && guards && (
             <ListSection title="Guards">
               <GuardTable deployment={deployment} />
             </ListSection>

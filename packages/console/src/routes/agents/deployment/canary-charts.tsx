@@ -1,7 +1,7 @@
-import type { Deployment } from "@perch/sdk";
 import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useMemo } from "react";
 import { canaryHistoryQuery, type VersionCurve } from "../../../api/canary-queries.ts";
+import type { Trial } from "../../../api/canary-trial.ts";
 import { formatDuration } from "../../../parts/duration.ts";
 import { ErrorNote } from "../../../parts/error-note.tsx";
 import type { ChartMark } from "../../../parts/time-chart-options.ts";
@@ -14,26 +14,32 @@ const percent = (rate: number): string => `${(rate * 100).toFixed(rate > 0 && ra
 const largest = (values: readonly (number | null)[]): number =>
   Math.max(0, ...values.filter((value) => value !== null));
 
-const marksOf = ({ activated_at, ended_at, version }: Deployment): ChartMark[] => [
-  ...(activated_at === null ? [] : [{ atSeconds: Date.parse(activated_at) / 1000, label: `${version} begins` }]),
-  ...(ended_at === null ? [] : [{ atSeconds: Date.parse(ended_at) / 1000, label: "ends" }]),
+const marksOf = ({ canary, startedAt, endedAt, isPromoted }: Trial): ChartMark[] => [
+  { atSeconds: Date.parse(startedAt) / 1000, label: `${canary.version} begins` },
+  ...(endedAt === null ? [] : [{ atSeconds: Date.parse(endedAt) / 1000, label: isPromoted ? "promoted" : "ends" }]),
 ];
 
 interface CanaryChartsProps {
   readonly agent: string;
-  readonly canary: Deployment;
-  readonly live: Deployment | undefined;
+  readonly trial: Trial;
 }
 
 /** The canary and the live version as two lines of one chart: how often they fail, and how long they take. */
-export function CanaryCharts({ agent, canary, live }: CanaryChartsProps) {
-  const { data, error, refetch } = useQuery(canaryHistoryQuery(agent, canary, live?.version));
-  const marks = useMemo(() => marksOf(canary), [canary]);
+export function CanaryCharts({ agent, trial }: CanaryChartsProps) {
+  const { data, error, refetch } = useQuery(canaryHistoryQuery(agent, trial));
+  const { canary, live } = trial;
+  const marks = useMemo(() => marksOf(trial), [trial]);
   const series = useMemo(() => {
     const of = (pick: (curve: VersionCurve) => readonly (number | null)[]) => [
       ...(data ? [{ label: `${canary.version}, canary`, values: pick(data.canary), tone: "canary" as const }] : []),
       ...(data?.live && live
-        ? [{ label: `${live.version}, live`, values: pick(data.live), tone: "accent" as const }]
+        ? [
+            {
+              label: `${live.version}, ${live.ended_at === null ? "live" : "live then"}`,
+              values: pick(data.live),
+              tone: "accent" as const,
+            },
+          ]
         : []),
     ];
     return { errorRate: of(({ errorRate }) => errorRate), p95Ms: of(({ p95Ms }) => p95Ms) };

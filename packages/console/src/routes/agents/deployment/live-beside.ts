@@ -15,7 +15,3 @@ export const liveBeside = (deployments: readonly Deployment[], canary: Deploymen
       (each.ended_at === null || Date.parse(each.ended_at) > Date.parse(activated_at) + handoverMs),
   );
 };
-
-/** It is a canary, or was one before it ended or was promoted: a record of its own says so only while it has less than all requests. */
-export const wasCanary = (deployment: Deployment): boolean =>
-  deployment.activated_at !== null && (deployment.traffic_percent < 100 || deployment.guards !== null);
