@@ -103,6 +103,50 @@ test("changes of a definition stay on the page when the session ends, and are sa
   await context.close();
 });
 
+/** Lets changes of agents wait until they are released. */
+async function holdChanges(page: Page): Promise<() => void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  await page.route("**/v1/agents/*", async (route) => {
+    if (route.request().method() === "PATCH") await promise;
+    await route.continue();
+  });
+  return resolve;
+}
+
+test("what is typed while a definition is being saved is kept, and saved after that", async () => {
+  const context = await openContext(browser, server.url, { apiKey });
+  const page = await context.newPage();
+  await visit(page, "/console/agents/echo/definition");
+  const release = await holdChanges(page);
+  const [save, instructions] = [page.getByRole("button", { name: "Save draft" }), page.getByLabel("Instructions")];
+  await page.getByLabel("Temperature").fill("0.6");
+  await save.click();
+  await instructions.fill(written);
+  release();
+  await expect.poll(async () => (await perch.agents.get("echo")).temperature).toBe(0.6);
+  await page.getByText("Unsaved changes").waitFor();
+  await save.click();
+  await page.getByText("Unsaved changes").waitFor({ state: "hidden" });
+  expect(await instructions.inputValue()).toBe(written);
+  expect((await perch.agents.get("echo")).instructions).toBe(written);
+  await context.close();
+});
+
+test("security settings cannot be changed while they are being saved", async () => {
+  const context = await openContext(browser, server.url, { apiKey });
+  const page = await context.newPage();
+  await visit(page, "/console/agents/echo/security");
+  const release = await holdChanges(page);
+  const [limit, hsts] = [page.getByLabel("Limit the requests"), page.getByLabel("Send Strict-Transport-Security")];
+  await limit.check();
+  await page.getByRole("button", { name: "Save settings" }).click();
+  await expect.poll(() => hsts.isDisabled()).toBe(true);
+  release();
+  await expect.poll(() => hsts.isDisabled()).toBe(false);
+  expect((await perch.agents.get("echo")).security).toMatchObject({ rateLimit: { enabled: true } });
+  await context.close();
+});
+
 test("a page whose session was replaced by another of the same organisation makes changes with the new one", async () => {
   const { context, page } = await openPlayground();
   await signIn(context, server.url, apiKey);

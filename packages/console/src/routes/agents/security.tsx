@@ -98,7 +98,8 @@ function SecurityForm({ agentRef, agent, canManage }: FormProps) {
           <RefusedNote error={security.refusal} agentName={agent.name} onRetry={() => void security.probe()} />
         )}
       </div>
-      <fieldset key={security.generation} disabled={!canManage} className="min-w-0">
+      {/* While it is saved, nothing can be changed: the form begins again with what was saved. */}
+      <fieldset key={security.generation} disabled={!canManage || save.isPending} className="min-w-0">
         <legend className="sr-only">Security settings</legend>
         <SecurityBlocks draft={draft} onChange={change} problems={problems} />
         <AuthFields current={agent.auth} auth={draft.auth} onChange={change} problems={problems} />

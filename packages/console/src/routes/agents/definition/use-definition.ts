@@ -15,12 +15,13 @@ import {
 } from "./agent-document.ts";
 import { checkDocument } from "./check-document.ts";
 import { defaultsOf, type Schema } from "./definition-schema.ts";
+import { type Editing, editingAfterSave } from "./editing.ts";
 import { isSameJson, patchOf } from "./patch-of.ts";
 
-/** What somebody has typed, and the agent that it began with. */
-interface Editing {
-  readonly base: Agent;
-  readonly text: string;
+/** What is sent, and what it is compared with. */
+interface Saving extends Editing {
+  readonly document: AgentDocument;
+  readonly ifMatch: string | undefined;
 }
 
 export interface Definition {
@@ -47,23 +48,23 @@ function problemsOf(schema: Schema, document: AgentDocument | undefined, error: 
 }
 
 /** Saves only what was changed, and only if nobody has changed the agent meanwhile. */
-function useSave(ref: string, schema: Schema, onSaved: () => void) {
+function useSave(ref: string, schema: Schema, onSaved: (sent: Saving, saved: Agent) => void) {
   const queryClient = useQueryClient();
   const [changedMeanwhile, setChangedMeanwhile] = useState<Agent>();
   const mutation = useMutation({
-    mutationFn: ({ base, document, ifMatch }: { base: Agent; document: AgentDocument; ifMatch: string | undefined }) =>
+    mutationFn: ({ base, began, document, ifMatch }: Saving) =>
       perch.agents.update(
         base.id,
-        patchOf(documentOf(base), document, defaultsOf(schema)),
+        patchOf(began, document, defaultsOf(schema)),
         {},
         {
           ...(ifMatch !== undefined && { ifMatch }),
         },
       ),
-    onSuccess: async (saved) => {
+    onSuccess: async (saved, sent) => {
       setChangedMeanwhile(undefined);
       queryClient.setQueryData(agentQuery(ref).queryKey, saved);
-      onSaved();
+      onSaved(sent, saved);
       await queryClient.invalidateQueries({ queryKey: ["versions"] });
       await queryClient.invalidateQueries({ queryKey: ["agents", "list"] });
     },
@@ -81,23 +82,29 @@ function useSave(ref: string, schema: Schema, onSaved: () => void) {
 
 export function useDefinition(ref: string, agent: Agent, schema: Schema): Definition {
   const [editing, setEditing] = useState<Editing>();
-  const stored = useMemo(() => textOf(documentOf(agent)), [agent]);
-  const { base, text } = editing ?? { base: agent, text: stored };
+  const stored = useMemo(() => {
+    const document = documentOf(agent);
+    return { base: agent, began: document, text: textOf(document) };
+  }, [agent]);
+  const current = editing ?? stored;
+  const { base, began, text } = current;
   const parsed = useMemo(() => parseText(text), [text]);
-  const { mutation, changedMeanwhile, forget } = useSave(ref, schema, () => setEditing(undefined));
+  const { mutation, changedMeanwhile, forget } = useSave(ref, schema, (sent, saved) =>
+    setEditing((latest) => editingAfterSave(latest, sent, saved)),
+  );
   const { document } = parsed;
   const problems = useMemo(() => problemsOf(schema, document, mutation.error), [schema, document, mutation.error]);
   const setText = (changed: string) => {
     if (changed === text) return;
     if (mutation.isError && !changedMeanwhile) mutation.reset();
-    setEditing({ base, text: changed });
+    setEditing({ ...current, text: changed });
   };
-  const send = (ifMatch: string | undefined) => document && mutation.mutate({ base, document, ifMatch });
+  const send = (ifMatch: string | undefined) => document && mutation.mutate({ ...current, document, ifMatch });
   return {
     text,
     parsed,
     problems,
-    isDirty: editing !== undefined && !(document && isSameJson(document, documentOf(base))),
+    isDirty: editing !== undefined && !(document && isSameJson(document, began)),
     setText,
     setField: (path, value) => setText(withField(text, path, value)),
     discard: () => {
