@@ -125,3 +125,19 @@ test("a deployment that fails its checks says which, in the dialog and above the
   await page.getByRole("alert").getByText(failedCheck).waitFor();
   await page.context().close();
 });
+
+test("an agent that could not be resumed says why", async () => {
+  await perch.agents.pause("kettle");
+  const page = await open();
+  await visit(page, "/console/agents/kettle");
+  const message = "This key may not resume the agent.";
+  await page.route("**/resume", (route) =>
+    route.fulfill({ status: 403, json: { error: { code: "forbidden", message } } }),
+  );
+  await page.getByRole("button", { name: "Resume agent" }).click();
+  await page.getByRole("alert").getByText(message).waitFor();
+  await page.unroute("**/resume");
+  await page.getByRole("button", { name: "Resume agent" }).click();
+  await page.getByRole("alert").waitFor({ state: "hidden" });
+  await page.context().close();
+});

@@ -5,6 +5,7 @@ import { useState } from "react";
 import { perch } from "../../api/perch.ts";
 import { Button } from "../../parts/button.tsx";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
+import { ErrorNote } from "../../parts/error-note.tsx";
 import { Icon } from "../../parts/icon.tsx";
 import { Menu, MenuItem } from "../../parts/menu.tsx";
 import { useCan } from "../../session/session.ts";
@@ -73,6 +74,7 @@ export function AgentActions({ agent }: { readonly agent: Agent }) {
           Resume agent
         </Button>
       )}
+      {isPaused && resume.error && <ErrorNote error={resume.error} />}
       {canWrite && (
         <Button kind={isPrimary ? "primary" : "plain"} onClick={() => setOpen("deploy")}>
           Deploy agent
