@@ -4,6 +4,7 @@ import { launchBrowser, openContext, signIn, visit } from "../../scripts/console
 import { createOrganisation } from "../../scripts/console/story.ts";
 
 const server = inject("consoleServer");
+const story = inject("story");
 const sessionEnded = "Your session has ended.";
 const written = "A long message that nobody wants to write twice";
 
@@ -235,6 +236,26 @@ test("the page to sign in says that it could not learn the ways, and asks again"
   await context.close();
 });
 
+/** Confirms what is asked, tries to close the dialog while the request is held back, and sees that it says why it failed. */
+async function confirmInVain(page: Page, action: string, request: string): Promise<void> {
+  const inDialog = (name: string) => page.getByRole("dialog").getByRole("button", { name });
+  const { promise: isLetGo, resolve: letGo } = Promise.withResolvers<void>();
+  await page.route(request, async (route) => {
+    if (route.request().method() === "GET") return route.continue();
+    await isLetGo;
+    await route.fulfill({ status: 409, json: { error: { code: "conflict", message: "Not now." } } });
+  });
+  const sent = page.waitForRequest((each) => each.method() !== "GET");
+  await inDialog(action).click();
+  await sent;
+  await page.keyboard.press("Escape");
+  await page.mouse.click(5, 5);
+  expect(await inDialog("Cancel").isDisabled()).toBe(true);
+  expect(await inDialog("Close").count()).toBe(0);
+  letGo();
+  await page.getByRole("dialog").getByText("Not now.").waitFor();
+}
+
 test("a confirmation asks anew each time, and stays open while it works and with the error if it fails", async () => {
   const context = await openContext(browser, server.url, { apiKey });
   const page = await context.newPage();
@@ -254,25 +275,21 @@ test("a confirmation asks anew each time, and stays open while it works and with
   expect(await inDialog("Delete agent").isDisabled()).toBe(true);
   await inDialog("Cancel").click();
 
-  const { promise: isLetGo, resolve: letGo } = Promise.withResolvers<void>();
-  await page.route("**/pause", async (route) => {
-    await isLetGo;
-    await route.fulfill({ status: 409, json: { error: { code: "conflict", message: "Not now." } } });
-  });
   await choose("Pause agent");
-  const sent = page.waitForRequest("**/pause");
-  await inDialog("Pause agent").click();
-  await sent;
-  await page.keyboard.press("Escape");
-  await page.mouse.click(5, 5);
-  expect(await inDialog("Cancel").isDisabled()).toBe(true);
-  expect(await inDialog("Close").count()).toBe(0);
-  letGo();
-  await dialog.getByText("Not now.").waitFor();
+  await confirmInVain(page, "Pause agent", "**/pause");
   await page.keyboard.press("Escape");
   await dialog.waitFor({ state: "hidden" });
   await choose("Pause agent");
   await inDialog("Pause agent").waitFor();
   expect(await dialog.getByText("Not now.").count()).toBe(0);
+  await context.close();
+});
+
+test("the dialog that changes a canary's share stays open while it works, and with the error if it fails", async () => {
+  const context = await openContext(browser, server.url, { apiKey: story.apiKey });
+  const page = await context.newPage();
+  await visit(page, `/console${story.pages["deployment-canary"]}`);
+  await page.getByRole("button", { name: "Change share" }).click();
+  await confirmInVain(page, "Change share", "**/deployments/*");
   await context.close();
 });
