@@ -71,6 +71,14 @@ const onDefinition: readonly Overlay[] = [
     }),
     tidy: press("Discard changes"),
   },
+  {
+    ...dialog("/agents/support/definition", "Sign out without saving", async (page) => {
+      await page.getByLabel("Instructions").fill("Something else.");
+      await press(/^Organisation: /)(page);
+      await page.getByRole("menuitem", { name: "Sign out" }).click();
+    }),
+    tidy: press("Discard changes"),
+  },
 ];
 
 /** Everything that opens in the console. */
