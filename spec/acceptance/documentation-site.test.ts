@@ -181,7 +181,9 @@ describe("the reference", () => {
 /** A key that holds `approve` and `operate` too, which are in no role; `operate` comes from an operator alone. */
 async function createKeyForEverything(database: ScratchDatabase, url: string, admin: string): Promise<string> {
   const { organisation } = await readData<{ organisation: { id: string } }>(`${url}/v1/me`, admin);
-  const operator = await runCommand(database, ["create-key", "--organisation", organisation.id, "--operate"]);
+  const operator = await runCommand(database, [
+    ...["create-key", "--organisation", organisation.id, "--role", "admin", "--operate"],
+  ]);
   const body = JSON.stringify({ name: "Examples", permissions });
   return (await readData<{ key: string }>(`${url}/v1/keys`, operator, { method: "POST", body })).key;
 }

@@ -28,6 +28,7 @@ test("an admin without operate has no way to the page, is told who gives the per
   await visit(page, "/console/installation");
   await page.getByText("Only who runs this server gives it").waitFor();
   await page.getByText(`perch-server create-key --organisation ${story.organisationId} --operate`).waitFor();
+  await page.getByText("reads this organisation as a viewer does").waitFor();
   expect(await entry(page).count()).toBe(0);
   expect(seen.requests.filter(({ url }) => url.pathname === "/v1/installation")).toEqual([]);
   expect(seen.refusals).toEqual([]);

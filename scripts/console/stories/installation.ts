@@ -8,7 +8,7 @@ export const createOperatorKey = (
   organisationId: string,
 ): Promise<string> =>
   runCommand({ ...database, drop: async () => undefined }, [
-    ...["create-key", "--organisation", organisationId, "--role", "viewer", "--operate", "--name", "On call"],
+    ...["create-key", "--organisation", organisationId, "--operate", "--name", "On call"],
   ]);
 
 export async function tellInstallation({ server, organisationId }: Told): Promise<Pages> {

@@ -15,6 +15,9 @@ export function NotOperator() {
         <code className="min-w-0 flex-1 font-mono [overflow-wrap:anywhere]">{command}</code>
         <CopyButton text={command} what="the command" />
       </p>
+      <p className="text-muted">
+        It prints a key that also reads this organisation as a viewer does, and changes nothing.
+      </p>
     </div>
   );
 }

@@ -131,7 +131,11 @@ export const commandTable = {
     summary: "Print a new key for an organisation that has lost its own, or for an operator.",
     options: {
       organisation,
-      role: { type: "string", value: "ROLE", default: "admin", text: "admin, developer or viewer." },
+      role: {
+        type: "string",
+        value: "ROLE",
+        text: "admin, developer or viewer. Unless given: viewer with --operate, admin without.",
+      },
       name: { type: "string", value: "NAME", default: "made by an operator", text: "The key's name." },
       operate: {
         type: "boolean",

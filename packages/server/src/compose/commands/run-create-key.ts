@@ -14,7 +14,8 @@ import { UsageError } from "./usage.ts";
 export async function runCreateKey(config: Config, logger: Logger, args: string[]): Promise<void> {
   const { values } = parseArgs({ args, options: commandTable["create-key"].options });
   const organisationId = parsePublicId("organisation", values.organisation ?? "");
-  const role = Role.safeParse(values.role);
+  // To see the installation a viewer's key is enough; an organisation that lost its keys needs an admin's.
+  const role = Role.safeParse(values.role ?? (values.operate ? "viewer" : "admin"));
   if (!organisationId) throw new UsageError("--organisation is an id such as org_01h455vb4pex5vsknk084sn02q.");
   if (!role.success) throw new UsageError(`--role is one of ${Object.keys(roles).join(", ")}.`);
   const core = composeCore(config, logger);

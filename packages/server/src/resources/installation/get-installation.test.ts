@@ -1,4 +1,4 @@
-import type { Installation, InstallationPart } from "@perch/contract";
+import { type Installation, type InstallationPart, roles } from "@perch/contract";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { freePort } from "../../../../../scripts/testbed/server-process.ts";
 import { verifies } from "../../../../../spec/verifies.ts";
@@ -100,18 +100,24 @@ describe("the permission operate", () => {
     expectError(await call("PATCH /v1/keys/{key_id}", patch, holder), "invalid_request");
   });
 
-  test("`create-key --operate` gives it beside a role, and the key has no role then", async () => {
+  test("`create-key --operate` gives it beside a role, viewer unless another is named, and the key has no role then", async () => {
     verifies("installation.operate-in-no-role");
     const organisation = await perch().createOrganisation();
     const { config, logger } = perch().server.core;
     const printed = vi.spyOn(console, "log").mockImplementation(() => {});
     vi.spyOn(console, "error").mockImplementation(() => {});
-    await runCreateKey(config, logger, ["--organisation", organisation.id, "--role", "viewer", "--operate"]);
-    const key = String(printed.mock.lastCall?.[0]);
-    vi.restoreAllMocks();
-    const me = ok(await organisation.call("GET /v1/me", {}, key)).data.key;
-    expect(me).toMatchObject({ role: null, permissions: ["read", "operate"] });
-    expect((await read(organisation, key)).version).toBe(version);
+    onTestFinished(() => void vi.restoreAllMocks());
+    const create = async (...options: string[]) => {
+      await runCreateKey(config, logger, ["--organisation", organisation.id, ...options]);
+      const key = String(printed.mock.lastCall?.[0]);
+      return { key, ...ok(await organisation.call("GET /v1/me", {}, key)).data.key };
+    };
+    const least = await create("--operate");
+    expect(least).toMatchObject({ role: null, permissions: ["read", "operate"] });
+    expect((await read(organisation, least.key)).version).toBe(version);
+    const more = await create("--role", "developer", "--operate");
+    expect(more).toMatchObject({ role: null, permissions: [...roles.developer, "operate"] });
+    expect(await create()).toMatchObject({ role: "admin", permissions: roles.admin });
   });
 });
 
