@@ -8,7 +8,7 @@ import { OutsideText } from "../../parts/outside-text.tsx";
 import { Page } from "../../parts/page.tsx";
 import { StatusMark } from "../../parts/status-mark.tsx";
 import { Working } from "../../parts/working.tsx";
-import { useCan, useMe } from "../../session/session.ts";
+import { useMe } from "../../session/session.ts";
 import { NotOperator } from "./not-operator.tsx";
 import { Figures } from "./overview/figures.tsx";
 import { PartTable } from "./overview/part-table.tsx";
@@ -80,7 +80,8 @@ const Stale = ({
 );
 
 export function Installation() {
-  const mayOperate = useCan("operate") && useMe().key.agent_id === null;
+  const { key } = useMe();
+  const mayOperate = key.permissions.includes("operate") && key.agent_id === null;
   const { data, error, isPending, refetch } = useQuery({ ...installationQuery, enabled: mayOperate });
   const retry = () => void refetch();
   if (!mayOperate)
