@@ -98,6 +98,21 @@ describe("a key that is rotated in the console", () => {
   });
 });
 
+test("a key that somebody else changes meanwhile is saved the second time, and keeps what only they changed", async () => {
+  const key = await perch.keys.create({ name: "of two hands", role: "developer" });
+  await visit(page, `/console/keys/${key.id}`);
+  await press("Change key");
+  const dialog = page.getByRole("dialog");
+  await dialog.getByLabel("Name").fill("of four hands");
+  await perch.keys.update(key.id, { role: "viewer" });
+  await pressInDialog("Save key");
+  await dialog.getByText("The key has changed since you opened this form").waitFor();
+  expect(await dialog.getByLabel("Role").inputValue()).toBe("viewer");
+  await pressInDialog("Save key");
+  await dialog.waitFor({ state: "hidden" });
+  expect(await perch.keys.get(key.id)).toMatchObject({ name: "of four hands", role: "viewer" });
+});
+
 test("a key that is revoked in the console is refused within a second", async () => {
   const key = await perch.keys.create({ name: "of a leaver", role: "viewer" });
   expect(await statusOf(key.key)).toBe(200);

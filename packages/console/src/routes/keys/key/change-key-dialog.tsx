@@ -1,7 +1,7 @@
-import { type ApiKey, etagOf } from "@perch/sdk";
-import { useMutation } from "@tanstack/react-query";
+import { type ApiKey, etagOf, PreconditionFailedError } from "@perch/sdk";
+import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { keysChanged } from "../../../api/keys-queries.ts";
+import { keyQuery, keysChanged } from "../../../api/keys-queries.ts";
 import { perch } from "../../../api/perch.ts";
 import { problemsByField } from "../../../api/problems-by-field.ts";
 import { exactTime } from "../../../parts/ago.tsx";
@@ -18,11 +18,18 @@ const keepOf = ({ expires_at }: ApiKey): string =>
 
 /** It sends what was changed alone, and is refused if the key was changed by somebody else since it was read. */
 function ChangeKeyForm({ apiKey, onClose }: Omit<KeyDialogProps, "open">) {
-  // What is saved is compared with what was there when the dialog opened, and not with what is read meanwhile.
-  const [before] = useState(apiKey);
+  /** The key as it was when the dialog opened, or as somebody else has changed it since. */
+  const [before, setBefore] = useState(apiKey);
   const [name, setName] = useState(before.name);
   const [access, setAccess] = useState(accessOfKey(before));
   const [expiry, setExpiry] = useState({ choice: "keep", at: "" });
+  const queryClient = useQueryClient();
+  /** What was left alone follows: saving again must not give a key back what somebody else took from it. */
+  const startFrom = (current: ApiKey) => {
+    if (name === before.name) setName(current.name);
+    if (isSameAccess(access, accessOfKey(before))) setAccess(accessOfKey(current));
+    setBefore(current);
+  };
   const save = useMutation({
     mutationFn: () => {
       const expiresAt = toExpiresAt(expiry, new Date());
@@ -37,19 +44,30 @@ function ChangeKeyForm({ apiKey, onClose }: Omit<KeyDialogProps, "open">) {
       onClose();
       await keysChanged();
     },
+    onError: async (error) => {
+      if (error instanceof PreconditionFailedError)
+        startFrom(await queryClient.fetchQuery({ ...keyQuery(before.id), staleTime: 0 }));
+    },
   });
+  const hasMoved = save.error instanceof PreconditionFailedError;
   const problems = problemsByField(save.error);
   return (
     <DialogForm
       action="Save key"
       isWorking={save.isPending}
-      error={save.error}
+      error={hasMoved ? null : save.error}
       onSubmit={save.mutate}
       onCancel={onClose}
     >
       <NameField value={name} onChange={setName} problem={problems.get("name")} />
       <AccessField value={access} onChange={setAccess} problem={problems.get("permissions") ?? problems.get("role")} />
       <ExpiryField value={expiry} onChange={setExpiry} problem={problems.get("expires_at")} keep={keepOf(before)} />
+      {hasMoved && (
+        <p role="alert" className="rounded border border-warning bg-warning-soft px-3 py-2 text-table">
+          The key has changed since you opened this form. What you left alone here now shows what it is. Save again to
+          put your changes over it, or cancel.
+        </p>
+      )}
     </DialogForm>
   );
 }
