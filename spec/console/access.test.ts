@@ -220,6 +220,21 @@ test("whoever revokes the key of the own session is told before, and why they mu
   await own.close();
 });
 
+test("whoever takes permissions from the key of the own session is told before, and then has the pages of a viewer", async () => {
+  const mine = await perch.keys.create({ name: "of an admin", role: "admin" });
+  const own = await openContext(browser, server.url, { apiKey: mine.key });
+  const at = await own.newPage();
+  await visit(at, `/console/keys/${mine.id}`);
+  await press("Change key", at);
+  const dialog = at.getByRole("dialog");
+  await dialog.getByLabel("Role").selectOption("viewer");
+  await dialog.getByText("You lose write, delete and manage").waitFor();
+  await pressInDialog("Save key", at);
+  await at.getByText("You may not see or change API keys").waitFor();
+  expect(await at.getByRole("navigation").getByRole("link", { name: "Keys" }).count()).toBe(0);
+  await own.close();
+});
+
 test("the server has logged none of what was shown or typed", async () => {
   expect(secrets.length).toBeGreaterThan(4);
   const log = await readFile(server.logFile, "utf8");

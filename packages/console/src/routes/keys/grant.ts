@@ -1,4 +1,4 @@
-import type { ApiKey, CreateKey, Me } from "@perch/sdk";
+import type { ApiKey, CreateKey } from "@perch/sdk";
 import { type Permission, permissions, permissionWords } from "../../session/permission-words.ts";
 
 export type Role = NonNullable<ApiKey["role"]>;
@@ -22,7 +22,7 @@ export const permissionSentence = (permission: Permission): string => {
 };
 
 /** What the caller may give: what it has, and `approve`, which whoever manages keys gives without having it. */
-export const mayGive = (key: Pick<Me["key"], "permissions">, permission: Permission): boolean =>
+export const mayGive = (key: Pick<Access, "permissions">, permission: Permission): boolean =>
   key.permissions.includes(permission) || (permission === "approve" && key.permissions.includes("manage"));
 
 /** A role, or permissions one by one. */

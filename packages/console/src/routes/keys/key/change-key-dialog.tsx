@@ -8,10 +8,12 @@ import { exactTime } from "../../../parts/ago.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
 import { DialogForm } from "../../../parts/dialog-form.tsx";
 import { visibleText } from "../../../parts/visible-text.ts";
+import { meQuery, useMe } from "../../../session/session.ts";
 import { toExpiresAt } from "../expiry-choice.ts";
 import { accessOfKey, isSameAccess, toGrant } from "../grant.ts";
 import { AccessField, ExpiryField, NameField } from "../key-fields.tsx";
 import type { KeyDialogProps } from "./key-dialog.ts";
+import { ownKeyWarnings } from "./own-key-warnings.ts";
 
 const keepOf = ({ expires_at }: ApiKey): string =>
   expires_at === null ? "never, as it is" : `at ${exactTime(new Date(expires_at))}, as it is`;
@@ -23,6 +25,8 @@ function ChangeKeyForm({ apiKey, onClose }: Omit<KeyDialogProps, "open">) {
   const [name, setName] = useState(before.name);
   const [access, setAccess] = useState(accessOfKey(before));
   const [expiry, setExpiry] = useState({ choice: "keep", at: "" });
+  const isMine = useMe().key.id === before.id;
+  const warnings = isMine ? ownKeyWarnings(before.permissions, access, expiry) : [];
   const queryClient = useQueryClient();
   /** What was left alone follows: saving again must not give a key back what somebody else took from it. */
   const startFrom = (current: ApiKey) => {
@@ -42,6 +46,8 @@ function ChangeKeyForm({ apiKey, onClose }: Omit<KeyDialogProps, "open">) {
     },
     onSuccess: async () => {
       onClose();
+      // First, so that nothing is asked for that the key no longer allows.
+      if (isMine) await queryClient.invalidateQueries({ queryKey: meQuery.queryKey });
       await keysChanged();
     },
     onError: async (error) => {
@@ -62,6 +68,9 @@ function ChangeKeyForm({ apiKey, onClose }: Omit<KeyDialogProps, "open">) {
       <NameField value={name} onChange={setName} problem={problems.get("name")} />
       <AccessField value={access} onChange={setAccess} problem={problems.get("permissions") ?? problems.get("role")} />
       <ExpiryField value={expiry} onChange={setExpiry} problem={problems.get("expires_at")} keep={keepOf(before)} />
+      {warnings.length > 0 && (
+        <p className="text-table text-warning">You are signed in with this key. {warnings.join(" ")}</p>
+      )}
       {hasMoved && (
         <p role="alert" className="rounded border border-warning bg-warning-soft px-3 py-2 text-table">
           The key has changed since you opened this form. What you left alone here now shows what it is. Save again to

@@ -1,0 +1,29 @@
+import { expect, test } from "vitest";
+import { roles } from "../grant.ts";
+import { ownKeyWarnings } from "./own-key-warnings.ts";
+
+const keep = { choice: "keep", at: "" };
+const admin = { role: "admin", permissions: roles.admin } as const;
+
+test("whoever takes from their own key what they cannot give back is told", () => {
+  expect(ownKeyWarnings(roles.admin, { role: "developer", permissions: roles.developer }, keep)).toEqual([
+    "You lose delete and manage, and cannot give this back to yourself.",
+  ]);
+  expect(ownKeyWarnings(["read", "manage"], { role: "own", permissions: ["manage"] }, keep)).toEqual([
+    "You lose read, and cannot give this back to yourself.",
+  ]);
+});
+
+test("approve comes back as long as manage is left", () => {
+  expect(ownKeyWarnings([...roles.admin, "approve"], admin, keep)).toEqual([]);
+  expect(ownKeyWarnings(["manage", "approve"], { role: "viewer", permissions: ["read"] }, keep)).toEqual([
+    "You lose manage and approve, and cannot give this back to yourself.",
+  ]);
+});
+
+test("an expiry ends the session, and no expiry does not", () => {
+  expect(ownKeyWarnings(roles.admin, admin, { choice: "7", at: "" })).toEqual([
+    "Your session ends when the key expires.",
+  ]);
+  expect(ownKeyWarnings(roles.admin, admin, { choice: "never", at: "" })).toEqual([]);
+});

@@ -1,0 +1,14 @@
+import type { Permission } from "../../../session/permission-words.ts";
+import type { ExpiryChoice } from "../expiry-choice.ts";
+import { type Access, mayGive } from "../grant.ts";
+
+const words = new Intl.ListFormat("en-GB", { type: "conjunction" });
+
+/** What a change takes from whoever is signed in with the key and makes it: nobody can give more than they have left. */
+export function ownKeyWarnings(held: readonly Permission[], after: Access, { choice }: ExpiryChoice): string[] {
+  const lost = held.filter((permission) => !after.permissions.includes(permission) && !mayGive(after, permission));
+  return [
+    ...(lost.length > 0 ? [`You lose ${words.format(lost)}, and cannot give this back to yourself.`] : []),
+    ...(choice === "keep" || choice === "never" ? [] : ["Your session ends when the key expires."]),
+  ];
+}
