@@ -22,6 +22,7 @@ const fast = [
   "packages/server/test/guarantees/architecture.test.ts",
   "packages/server/test/guarantees/retrieval/retrieval-set.test.ts",
   "scripts/**/*.test.ts",
+  "spec/audit-operations.test.ts",
   "spec/connection-attacks.test.ts",
   "spec/documents.test.ts",
   "spec/requirements.test.ts",

@@ -1,8 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { keyNamesQuery } from "../../../api/keys-queries.ts";
 import { FilterBar, SelectFilter, TextFilter } from "../../../parts/filters.tsx";
-import { knownOperations } from "./entry-phrase.ts";
 import { keyLabels } from "./key-labels.ts";
+import { knownOperations } from "./known-operations.ts";
 
 /** The filters of the audit log, as they are in the address. */
 export interface AuditSearch {

@@ -19,7 +19,6 @@ const phrases: Readonly<Record<string, Phrase>> = {
   rollbackDeployment: { verb: "roll back to", past: "rolled back to", noun: "deployment" },
   rollBackCanary: { verb: "roll back", past: "rolled back", noun: "deployment", tail: "because it broke its guards" },
   updateDeployment: { verb: "change", past: "changed", lead: "the traffic of", noun: "deployment" },
-  cancelInvocation: { verb: "cancel", past: "cancelled", noun: "run" },
   // The resource is the request to clear it.
   clearMemory: { verb: "clear", past: "cleared", noun: "memory", isUnnamed: true },
   rotateWebhookSecret: { verb: "rotate", past: "rotated", lead: "the signing secret of", noun: "webhook" },
@@ -44,15 +43,6 @@ const phrases: Readonly<Record<string, Phrase>> = {
   setTier: { verb: "change", past: "changed", lead: "the tier of", noun: "organisation" },
   resetAgentSecurity: { verb: "reset", past: "reset", lead: "the security of", noun: "agent" },
 };
-
-/** Operations that a filter suggests. */
-export const knownOperations: readonly string[] = [
-  ...["createAgent", "updateAgent", "deleteAgent", "pauseAgent", "resumeAgent", "createDeployment"],
-  ...["promoteDeployment", "abortDeployment", "createWebhook", "updateWebhook", "deleteWebhook"],
-  ...["createSecret", "updateSecret", "deleteSecret", "createProvider", "updateProvider", "deleteProvider"],
-  ...["approveApproval", "rejectApproval", "answerApproval", "createConnection", "revokeConnection"],
-  ...Object.keys(phrases),
-].toSorted();
 
 /** `set-tier`, an operator's command, as the API would call it. */
 const idOf = (operation: string): string =>
