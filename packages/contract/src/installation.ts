@@ -3,7 +3,7 @@ import { single, Timestamp } from "./envelopes.ts";
 import type { OperationTable } from "./operation.ts";
 
 export const partNames = ["database", "engine", "engine_admin", "workers", "valkey"] as const;
-export const partStatuses = ["ok", "degraded", "silent", "not_configured"] as const;
+export const partStatuses = ["ok", "degraded", "silent", "unknown", "not_configured"] as const;
 
 export const InstallationPart = z
   .object({
@@ -16,7 +16,7 @@ export const InstallationPart = z
     status: z
       .enum(partStatuses)
       .describe(
-        "`degraded`: it answers, and something is to be done. `silent`: it did not answer this node within 2 seconds.",
+        "`degraded`: it answers, and something is to be done. `silent`: it did not answer this node within 2 seconds. `unknown`: only the engine can say it of the workers, and did not.",
       ),
     latency_ms: z.int().nullable().describe("How long the answer took; null if there was none."),
     message: z.string().nullable().describe("What is wrong or different; null if nothing is."),
@@ -81,7 +81,9 @@ export const Installation = z
           suspended: z.int().describe("Wait for something, or for a later time."),
         })
         .nullable()
-        .describe("Runs and other invocations that have not ended; null if no admin address of the engine answers."),
+        .describe(
+          "Runs and other invocations that have not ended; null if no admin address of the engine answers, or if the engine has not counted them yet. Where counting takes long, it is done seldom, and the numbers may be minutes old.",
+        ),
       tasks_waiting: z
         .int()
         .nullable()
@@ -100,7 +102,9 @@ export const Installation = z
     releases: z
       .array(InstalledRelease)
       .nullable()
-      .describe("Newest first; null if no admin address of the engine answers."),
+      .describe(
+        "Newest first; null if no admin address of the engine answers, or if the engine has not counted their runs yet. Where counting takes long, it is done seldom, and `runs` may be minutes old.",
+      ),
   })
   .meta({ id: "Installation" });
 export type Installation = z.infer<typeof Installation>;

@@ -919,7 +919,7 @@ export interface Installation {
     requests_waiting: number;
   } | null;
   engine: {
-    /** Runs and other invocations that have not ended; null if no admin address of the engine answers. */
+    /** Runs and other invocations that have not ended; null if no admin address of the engine answers, or if the engine has not counted them yet. Where counting takes long, it is done seldom, and the numbers may be minutes old. */
     invocations: {
       running: number;
       /** Could run now, and have not begun. */
@@ -938,7 +938,7 @@ export interface Installation {
     /** `per_node`: each node counts for itself, because there is no Valkey or it is silent. */
     limits: "shared" | "per_node";
   };
-  /** Newest first; null if no admin address of the engine answers. */
+  /** Newest first; null if no admin address of the engine answers, or if the engine has not counted their runs yet. Where counting takes long, it is done seldom, and `runs` may be minutes old. */
   releases: InstalledRelease[] | null;
 }
 
@@ -947,8 +947,8 @@ export interface InstallationPart {
   name: "database" | "engine" | "engine_admin" | "workers" | "valkey";
   /** Host and port, without a user or a password. */
   address: string | null;
-  /** `degraded`: it answers, and something is to be done. `silent`: it did not answer this node within 2 seconds. */
-  status: "ok" | "degraded" | "silent" | "not_configured";
+  /** `degraded`: it answers, and something is to be done. `silent`: it did not answer this node within 2 seconds. `unknown`: only the engine can say it of the workers, and did not. */
+  status: "ok" | "degraded" | "silent" | "unknown" | "not_configured";
   /** How long the answer took; null if there was none. */
   latency_ms: number | null;
   /** What is wrong or different; null if nothing is. */

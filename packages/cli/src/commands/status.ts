@@ -22,7 +22,10 @@ export const status = command({
       const { version, node, parts, releases } = found;
       terminal.line(`Perch ${version}, answered by ${terminal.safe(node.name)}, started ${time(node.started_at)}`);
       printTable(terminal, ["part", "status", "answered in", "address", "message"], parts.map(toRow));
-      if (releases === null) return terminal.note("This node cannot ask the engine for the releases.");
+      if (releases === null)
+        return terminal.note(
+          "The releases are not known: this node cannot ask the engine, or the engine is still counting their runs.",
+        );
       const rows = releases.map(({ release, state, runs, since, address }) => [
         ...[release ?? "before 0.2.0", words(state), String(runs), time(since), address ?? "-"],
       ]);

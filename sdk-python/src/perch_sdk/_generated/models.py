@@ -1702,7 +1702,7 @@ class Installation(Model):
     valkey: InstallationValkey
     """Rate limits, slots of runs, and streams."""
     releases: list[InstalledRelease] | None
-    """Newest first; null if no admin address of the engine answers."""
+    """Newest first; null if no admin address of the engine answers, or if the engine has not counted their runs yet. Where counting takes long, it is done seldom, and ``runs`` may be minutes old."""
 
 
 class InstallationNode(Model):
@@ -1718,8 +1718,8 @@ class InstallationPart(Model):
     """``engine`` is one node of the engine as API nodes call it, and ``engine_admin`` one as workers register there. ``workers`` are those that new runs go to, as the engine reaches them."""
     address: str | None
     """Host and port, without a user or a password."""
-    status: Literal["ok", "degraded", "silent", "not_configured"]
-    """``degraded``: it answers, and something is to be done. ``silent``: it did not answer this node within 2 seconds."""
+    status: Literal["ok", "degraded", "silent", "unknown", "not_configured"]
+    """``degraded``: it answers, and something is to be done. ``silent``: it did not answer this node within 2 seconds. ``unknown``: only the engine can say it of the workers, and did not."""
     latency_ms: int | None
     """How long the answer took; null if there was none."""
     message: str | None
@@ -1741,7 +1741,7 @@ class InstallationDatabase(Model):
 
 class InstallationEngine(Model):
     invocations: InstallationEngineInvocations | None
-    """Runs and other invocations that have not ended; null if no admin address of the engine answers."""
+    """Runs and other invocations that have not ended; null if no admin address of the engine answers, or if the engine has not counted them yet. Where counting takes long, it is done seldom, and the numbers may be minutes old."""
     tasks_waiting: int | None
     """Tasks that were committed more than 5 seconds ago and that the engine does not have yet, 1,000 at most; null if the database is silent."""
 

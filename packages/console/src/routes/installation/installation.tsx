@@ -13,7 +13,7 @@ import { NotOperator } from "./not-operator.tsx";
 import { Figures } from "./overview/figures.tsx";
 import { PartTable } from "./overview/part-table.tsx";
 import { ReleaseTable } from "./overview/release-table.tsx";
-import { marks, summaryOf } from "./part-words.ts";
+import { marks, summaryOf, whyNoReleases } from "./part-words.ts";
 
 const sectionTitle = "px-4 pt-5 pb-2 text-body";
 
@@ -47,8 +47,8 @@ const Contents = ({ data }: { readonly data: InstallationData }) => (
       <ReleaseTable releases={data.releases} />
     ) : (
       <p className="px-4 pb-6 text-muted text-table">
-        The engine's admin port, which knows the releases, did not answer this node. Where it is reached,{" "}
-        <code className="font-mono">perch-server releases</code> lists them.
+        {whyNoReleases(data.parts)} Where the admin port is reached,{" "}
+        <code className="font-mono">perch-server releases</code> lists them, too.
       </p>
     )}
     <p className="px-4 py-4 text-muted text-small">

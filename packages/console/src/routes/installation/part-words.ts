@@ -25,6 +25,7 @@ export const marks: Readonly<Record<InstallationPart["status"], MarkedStatus>> =
   ok: "active",
   degraded: "waiting",
   silent: "failed",
+  unknown: "waiting",
   not_configured: "cancelled",
 };
 
@@ -39,5 +40,13 @@ export function summaryOf(parts: readonly InstallationPart[]): {
   if (silent.length > 1) return { status: "silent", text: `${silent.length} parts are silent` };
   const [first] = degraded;
   if (first) return { status: "degraded", text: `${partNames[first.name]} needs attention` };
+  const unknown = parts.find(({ status }) => status === "unknown");
+  if (unknown) return { status: "unknown", text: `${partNames[unknown.name]}: not known` };
   return { status: "ok", text: "All parts answer" };
 }
+
+/** Why the releases are not shown: the port that knows them is not reached, or it answers and is busy. */
+export const whyNoReleases = (parts: readonly InstallationPart[]): string =>
+  parts.some(({ name, status }) => name === "engine_admin" && status === "ok")
+    ? "The engine answers, and has not counted yet which runs can end only where. With many runs this takes a while; the releases are shown when it has."
+    : "The engine's admin port, which knows the releases, did not answer this node.";

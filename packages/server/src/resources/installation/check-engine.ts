@@ -3,7 +3,7 @@ import { createEngineAdmin, type EngineAdmin } from "../../engine/engine-admin.t
 import { adminProbes, ingressProbes } from "../../engine/engine-health.ts";
 import { probeWorker, type WorkerProbe } from "../../engine/probe-worker.ts";
 import { type KnownDeployment, listKnownDeployments } from "../../engine/retire-release.ts";
-import { withinLimit } from "../../platform/within-limit.ts";
+import { reasonOfFailedCall } from "../../platform/reason-of-failed-call.ts";
 import { createPartCheck, notConfigured } from "./part-check.ts";
 import { seldom } from "./seldom.ts";
 
@@ -15,15 +15,19 @@ export interface EngineAddresses {
   readonly placeOf: (address: string) => string;
 }
 
-/** What was found out about the engine and the workers. Undefined: no admin address answers. */
+/** What was found out about the engine and the workers. Undefined: no admin address answers, or the engine is still counting. */
 export interface CheckedEngine {
   readonly parts: readonly InstallationPart[];
   readonly deployments: readonly KnownDeployment[] | undefined;
   readonly invocations: Installation["engine"]["invocations"];
 }
 
-/** The nodes are asked first, for a second at most: only those that answer are asked for more. */
-const detailsLimitMs = 1300;
+/** The nodes are asked first, for a second at most: only those that answer are asked for more, and waited for this long. */
+const waitMs = 1300;
+/** Ends before the wait does, so that the reason is known. */
+const probeLimitMs = 1200;
+/** A busy engine takes long to count. It may end, for whoever looks next: a count that is given up is never known. */
+const countLimitMs = 10_000;
 
 const groups = {
   running: ["running"],
@@ -43,36 +47,43 @@ async function countInvocations(admin: EngineAdmin): Promise<Installation["engin
   };
 }
 
-function toWorkers(probe: WorkerProbe | undefined, latencyMs: number): InstallationPart {
-  const name = "workers";
-  const silent = (address: string | null, message: string): InstallationPart => ({
-    ...{ name, address, status: "silent", latency_ms: null, message },
-  });
-  if (probe === undefined) return silent(null, "the engine did not say in time whether it reaches them");
-  if (probe.outcome === "none registered") return silent(null, "no worker has registered with the engine");
-  if (probe.outcome === "not reached") return silent(probe.uri, probe.reason);
-  return { name, address: probe.uri, status: "ok", latency_ms: Math.round(latencyMs), message: null };
+const withoutAnswer = (
+  status: "silent" | "unknown",
+  message: string,
+  address: string | null = null,
+): InstallationPart => ({ name: "workers", address, status, latency_ms: null, message });
+
+function toWorkers(probe: WorkerProbe, latencyMs: number): InstallationPart {
+  if (probe.outcome === "none registered") return withoutAnswer("silent", "no worker has registered with the engine");
+  if (probe.outcome === "not reached") return withoutAnswer("silent", probe.reason, probe.uri);
+  return { name: "workers", address: probe.uri, status: "ok", latency_ms: Math.round(latencyMs), message: null };
 }
 
-const orUndefined = <T>(work: () => Promise<T | undefined>): Promise<T | undefined> =>
-  withinLimit(detailsLimitMs, work).catch(() => undefined);
+async function checkWorkers(adminUrl: string): Promise<InstallationPart> {
+  const startedMs = performance.now();
+  try {
+    return toWorkers(await probeWorker(adminUrl, probeLimitMs), performance.now() - startedMs);
+  } catch (error) {
+    return withoutAnswer("unknown", `the engine did not say whether it reaches them: ${reasonOfFailedCall(error)}`);
+  }
+}
 
 /** The engine counts its invocations one by one, and calls a worker, to answer these: where that is slow, it is asked seldom. */
 function createAskAdmin(adminUrl: string): () => Promise<CheckedEngine> {
-  const admin = createEngineAdmin([adminUrl], detailsLimitMs);
-  const findDeployments = seldom(() => listKnownDeployments(admin));
-  const findInvocations = seldom(() => countInvocations(admin));
-  const findWorkers = seldom(async () => {
-    const startedMs = performance.now();
-    return toWorkers(await probeWorker(adminUrl, detailsLimitMs), performance.now() - startedMs);
-  });
+  const admin = createEngineAdmin([adminUrl], countLimitMs);
+  const findCounts = seldom(async () => {
+    // One after the other: each goes through all invocations.
+    const deployments = await listKnownDeployments(admin);
+    return { deployments, invocations: await countInvocations(admin) };
+  }, waitMs);
+  const findWorkers = seldom(() => checkWorkers(adminUrl), waitMs);
   return async () => {
-    const [deployments, invocations, workers] = await Promise.all([
-      orUndefined(findDeployments),
-      orUndefined(findInvocations),
-      orUndefined(findWorkers),
-    ]);
-    return { parts: [workers ?? toWorkers(undefined, 0)], deployments, invocations: invocations ?? null };
+    const [counts, workers] = await Promise.all([findCounts(), findWorkers()]);
+    return {
+      parts: [workers ?? withoutAnswer("unknown", "the engine did not say in time whether it reaches them")],
+      deployments: counts?.deployments,
+      invocations: counts?.invocations ?? null,
+    };
   };
 }
 
@@ -98,9 +109,11 @@ export function createEngineCheck({ ingressUrls, adminUrls, placeOf }: EngineAdd
     const nodes = (await Promise.all(admins.map((check) => check()))).map(({ part }) => part);
     const ask = askAdmin[nodes.findIndex(({ status }) => status === "ok")];
     if (ask === undefined) {
-      const unknown = notConfigured("workers", nodes.length === 0 ? noAdmin : "the engine's admin address is silent");
-      const listed = nodes.length === 0 ? [notConfigured("engine_admin", noAdmin)] : nodes;
-      return { parts: [...listed, unknown], deployments: undefined, invocations: null };
+      const parts =
+        nodes.length === 0
+          ? [notConfigured("engine_admin", noAdmin), notConfigured("workers", noAdmin)]
+          : [...nodes, withoutAnswer("unknown", "only the engine's admin port knows, and it is silent")];
+      return { parts, deployments: undefined, invocations: null };
     }
     const { parts, ...details } = await ask();
     return { parts: [...nodes, ...parts], ...details };
