@@ -76,6 +76,24 @@ test("settings that let the browser in are saved without a question", async () =
   expect(await page.getByRole("alert").count()).toBe(0);
 });
 
+test("a phone shows of a session what one decides by: role, last use and end", async () => {
+  const sessions = /\/v1\/console\/sessions\?/;
+  await page.route(sessions, async (route) => {
+    const response = await route.fetch();
+    const { data, ...rest } = (await response.json()) as { data: object[] };
+    // A session that has just begun has no last use yet.
+    const used = data.map((session) => ({ ...session, last_used_at: new Date().toISOString() }));
+    await route.fulfill({ response, json: { ...rest, data: used } });
+  });
+  const before = page.viewportSize();
+  await page.setViewportSize({ width: 390, height: 844 });
+  await visit(page, "/console/settings/sessions");
+  const line = page.getByRole("row").getByText(/^admin, .+, signed in .+, used .+, ends .+/);
+  await line.filter({ visible: true }).first().waitFor();
+  await page.unroute(sessions);
+  if (before) await page.setViewportSize(before);
+});
+
 test("the audit log names who did what, and leads to it", async () => {
   await visit(page, "/console/audit?operation=updateAgent&outcome=changed");
   await page

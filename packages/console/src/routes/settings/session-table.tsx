@@ -33,6 +33,8 @@ const Place = ({ session: { address, user_agent } }: { readonly session: Console
   </span>
 );
 
+const roleOf = ({ role }: ConsoleSession): string => role ?? "own permissions";
+
 interface RowProps {
   readonly session: ConsoleSession;
   readonly onEnd: (session: ConsoleSession) => void;
@@ -46,10 +48,16 @@ const Row = ({ session, onEnd }: RowProps) => (
         <span className="ml-2 whitespace-nowrap rounded bg-accent-soft px-1.5 text-small">this session</span>
       )}
       <div className="pb-1 text-muted text-small md:hidden">
-        <Place session={session} />, signed in <Ago at={session.created_at} />
+        {roleOf(session)}, <Place session={session} />, signed in <Ago at={session.created_at} />
+        {session.last_used_at && (
+          <>
+            , used <Ago at={session.last_used_at} />
+          </>
+        )}
+        , ends <Ago at={session.expires_at} />
       </div>
     </RowName>
-    <Cell className={wideOnly}>{session.role ?? "own permissions"}</Cell>
+    <Cell className={wideOnly}>{roleOf(session)}</Cell>
     <Cell className={wideOnly}>
       <Place session={session} />
     </Cell>
