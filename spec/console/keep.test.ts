@@ -166,6 +166,7 @@ test("events that arrive wait above the list", async () => {
   await events.clock.install();
   await visit(events, "/console/events");
   const rows = events.getByRole("table", { name: "Events, newest first" }).getByRole("row");
+  await rows.nth(1).waitFor();
   const before = await rows.count();
   await invoke();
   await events.clock.fastForward(16_000);
