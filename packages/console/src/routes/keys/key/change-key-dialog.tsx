@@ -5,6 +5,7 @@ import { keyQuery, keysChanged } from "../../../api/keys-queries.ts";
 import { perch } from "../../../api/perch.ts";
 import { problemsByField } from "../../../api/problems-by-field.ts";
 import { exactTime } from "../../../parts/ago.tsx";
+import { ChangedMeanwhile } from "../../../parts/changed-meanwhile.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
 import { DialogForm } from "../../../parts/dialog-form.tsx";
 import { visibleText } from "../../../parts/visible-text.ts";
@@ -71,12 +72,7 @@ function ChangeKeyForm({ apiKey, onClose }: Omit<KeyDialogProps, "open">) {
       {warnings.length > 0 && (
         <p className="text-table text-warning">You are signed in with this key. {warnings.join(" ")}</p>
       )}
-      {hasMoved && (
-        <p role="alert" className="rounded border border-warning bg-warning-soft px-3 py-2 text-table">
-          The key has changed since you opened this form. What you left alone here now shows what it is. Save again to
-          put your changes over it, or cancel.
-        </p>
-      )}
+      {hasMoved && <ChangedMeanwhile what="key" />}
     </DialogForm>
   );
 }

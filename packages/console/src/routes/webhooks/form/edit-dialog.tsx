@@ -4,9 +4,10 @@ import { useState } from "react";
 import { perch } from "../../../api/perch.ts";
 import { problemsByField } from "../../../api/problems-by-field.ts";
 import { webhookQuery } from "../../../api/webhooks-queries.ts";
+import { ChangedMeanwhile } from "../../../parts/changed-meanwhile.tsx";
 import { Dialog } from "../../../parts/dialog.tsx";
 import { DialogForm } from "../../../parts/dialog-form.tsx";
-import { draftOf, toUpdate } from "./webhook-draft.ts";
+import { draftOf, follow, toUpdate } from "./webhook-draft.ts";
 import { WebhookFields } from "./webhook-fields.tsx";
 
 interface EditDialogProps {
@@ -27,8 +28,10 @@ function EditForm({ webhook, onClose }: Omit<EditDialogProps, "open">) {
       await queryClient.invalidateQueries({ queryKey: ["webhooks"] });
     },
     onError: async (error) => {
-      if (error instanceof PreconditionFailedError)
-        setBase(await queryClient.fetchQuery({ ...webhookQuery(webhook.id), staleTime: 0 }));
+      if (!(error instanceof PreconditionFailedError)) return;
+      const current = await queryClient.fetchQuery({ ...webhookQuery(webhook.id), staleTime: 0 });
+      setDraft((now) => follow(draftOf(base), now, draftOf(current)));
+      setBase(current);
     },
   });
   const hasMoved = save.error instanceof PreconditionFailedError;
@@ -43,12 +46,7 @@ function EditForm({ webhook, onClose }: Omit<EditDialogProps, "open">) {
       onCancel={onClose}
     >
       <WebhookFields draft={draft} onChange={setDraft} problems={problemsByField(save.error)} isNew={false} />
-      {hasMoved && (
-        <p role="alert" className="rounded border border-warning bg-warning-soft px-3 py-2 text-table">
-          The webhook has changed since you opened this form. Save again to put what is here over it, or cancel to see
-          what it is now.
-        </p>
-      )}
+      {hasMoved && <ChangedMeanwhile what="webhook" />}
     </DialogForm>
   );
 }

@@ -1,6 +1,6 @@
 import type { Webhook } from "@perch/sdk";
 import { expect, test } from "vitest";
-import { draftOf, newDraft, toCreate, toUpdate } from "./webhook-draft.ts";
+import { draftOf, follow, newDraft, toCreate, toUpdate } from "./webhook-draft.ts";
 
 const draft = draftOf({
   url: "https://hooks.example/a",
@@ -15,6 +15,14 @@ test("an update has only what was changed", () => {
   expect(toUpdate(draft, { ...draft, events: ["agent.failed", "agent.completed"] })).toEqual({});
   expect(toUpdate(draft, { ...draft, url: "https://hooks.example/b" })).toEqual({ url: "https://hooks.example/b" });
   expect(toUpdate(draft, { ...draft, headers: [] })).toEqual({ headers: {} });
+});
+
+test("what was left alone follows what somebody else has changed, and saving again takes nothing of it back", () => {
+  const mine = { ...draft, url: "https://hooks.example/b" };
+  const theirs = { ...draft, url: "https://hooks.example/c", headers: [] };
+  const next = follow(draft, mine, theirs);
+  expect(next).toEqual({ ...mine, headers: [] });
+  expect(toUpdate(theirs, next)).toEqual({ url: "https://hooks.example/b" });
 });
 
 test("a webhook is created without what nobody has asked for", () => {

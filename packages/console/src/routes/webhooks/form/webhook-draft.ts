@@ -58,3 +58,15 @@ export function toUpdate(before: WebhookDraft, now: WebhookDraft): UpdateWebhook
     ...(now.approvalLinks !== before.approvalLinks && { approval_links: now.approvalLinks }),
   };
 }
+
+/** What the form left alone follows what somebody else has changed: saving again must not take it back. */
+export function follow(before: WebhookDraft, now: WebhookDraft, current: WebhookDraft): WebhookDraft {
+  const changed = toUpdate(before, now);
+  return {
+    ...current,
+    ...("url" in changed && { url: now.url }),
+    ...("events" in changed && { events: now.events }),
+    ...("headers" in changed && { headers: now.headers }),
+    ...("approval_links" in changed && { approvalLinks: now.approvalLinks }),
+  };
+}
