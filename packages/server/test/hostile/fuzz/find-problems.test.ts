@@ -64,6 +64,7 @@ test("a response that the contract declares passes", () => {
   expect(problemsWith(200, summary("agent_01h455vb4pex5vsknk084sn02r"))).toEqual([]);
   expect(problemsWith(403, errorBody("forbidden"))).toEqual([]);
   expect(problemsWith(200, validBody, { "x-ratelimit-limit": "100", date: "now" })).toEqual([]);
+  expect(problemsWith(404, errorBody("not_found", "There is nothing at so long a path."))).toEqual([]);
   expect(problemsWith(429, errorBody("rate_limited"), { "retry-after": "1" })).toEqual([]);
 });
 
