@@ -24,7 +24,7 @@ export function useApprovalList() {
   const rows = merged.rows.map(withDetail);
   const refresh = () => setGeneration((before) => before + 1);
   // Nothing is pushed away in an empty list.
-  const isFilledAnew = listed.length === 0 && merged.newCount > 0;
+  const isFilledAnew = rows.length === 0 && merged.newCount > 0;
   useEffect(() => {
     if (isFilledAnew) setGeneration((before) => before + 1);
   }, [isFilledAnew]);
