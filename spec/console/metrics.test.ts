@@ -55,7 +55,7 @@ test("charts take new values while they stay open, and are gone with the page", 
   expect(await page.locator("canvas").count()).toBe(0);
   expect(seen.complaints).toEqual([]);
 
-  // In two minutes, two versions that are compared leave more than half of the rate limit to the agents.
+  // In two minutes, two versions that are compared are asked for once.
   await visit(page, "/console/metrics?agent=measured&range=1h&compare=v1");
   await page.getByRole("img", { name: "Throughput: all versions: 2 runs, v1: 2 runs" }).waitFor();
   const before = seen.requests.length;

@@ -112,7 +112,7 @@ async function fetchDetails(version: string | undefined, read: ReadSeries): Prom
   };
 }
 
-/** For each version, because each takes eight requests, which count against the same limit as calls of the organisation's agents. */
+/** For each version, because each takes eight requests, and all who look share the limit of the organisation's console. */
 const refreshMs = 60_000;
 
 /** The same with all statistics of the run time, and cost. A range that is over does not change any more. */
