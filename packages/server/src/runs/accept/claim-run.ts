@@ -42,7 +42,12 @@ export async function claimRun(
     if (refusal && !claim) throw refusal.error;
   }
   if (!claim) {
-    claim = (await findOrClaim("claim")) ?? proposed;
+    // If the claim committed nevertheless, a retry finds it, and takes a slot for its run.
+    claim =
+      (await findOrClaim("claim").catch(async (error: unknown) => {
+        await slot.release();
+        throw error;
+      })) ?? proposed;
     // A concurrent request with the same key claimed first.
     if (claim.invocationId !== run.id) await slot.release();
   }
