@@ -1,4 +1,4 @@
-import { createLocalSlots, createSharedSlots } from "../../packages/server/src/limits/run-slots.ts";
+import { organisationKey } from "../../packages/server/src/limits/run-slots.ts";
 import { connectValkey } from "../../packages/server/src/limits/valkey-gate.ts";
 import { createLogger } from "../../packages/server/src/platform/logger.ts";
 import { waitUntil } from "../services/commands.ts";
@@ -9,12 +9,12 @@ export async function countHeldSlots(valkeyUrl: string, adminUrl: string): Promi
   const valkey = connectValkey(valkeyUrl, 5000, createLogger("silent"));
   try {
     if (!(await waitUntil(() => valkey.status === "ready", 10))) throw new Error("Valkey does not answer after 10 s");
-    const slots = createSharedSlots(valkey, createLocalSlots(Date.now), Date.now);
+    const now = Math.floor(Date.now() / 1000);
     const { rows } = await withClient(adminUrl, (client) =>
       client.query<{ id: string }>("select id from organisations"),
     );
-    const held = await Promise.all(rows.map(({ id }) => slots.listHeld(id)));
-    return held.flat().length;
+    const held = await Promise.all(rows.map(({ id }) => valkey.zcount(organisationKey(id), now, "+inf")));
+    return held.reduce((sum, count) => sum + count, 0);
   } finally {
     valkey.disconnect();
   }

@@ -8,8 +8,10 @@ import type { Gate } from "../limits/gate.ts";
 import { createLocalGate } from "../limits/local-gate.ts";
 import { readValkeyMemory } from "../limits/probe-valkey.ts";
 import { createResilientGate } from "../limits/resilient-gate.ts";
-import { createLocalSlots, createSharedSlots, type RunSlots } from "../limits/run-slots.ts";
+import { createLocalSlots, type RunSlots } from "../limits/run-slots.ts";
+import { createSharedSlots } from "../limits/shared-slots.ts";
 import { connectValkey, createValkeyGate } from "../limits/valkey-gate.ts";
+import { createValkeyState } from "../limits/valkey-state.ts";
 import { createGuardedClient, createTrustedClient, type GuardedClient } from "../outbound/guarded-client.ts";
 import { createOAuthClient } from "../outbound/oauth/create-oauth-client.ts";
 import type { OAuthClient } from "../outbound/oauth/oauth-client.ts";
@@ -171,11 +173,41 @@ function composeQuotas(db: Database, logger: Logger, telemetry: Telemetry, nowMs
   });
 }
 
+/** What processes share through Valkey, or their in-process forms. All of it shares what this process knows of Valkey. */
+function composeShared(config: Config, telemetry: Telemetry, logger: Logger, nowMs: () => number) {
+  const localGate = createLocalGate(nowMs);
+  const localSlots = createLocalSlots(nowMs);
+  const { valkeyUrl, valkeyTimeoutMs } = config;
+  if (!valkeyUrl)
+    return {
+      valkey: undefined,
+      shared: {
+        gate: localGate,
+        slots: localSlots,
+        streams: createLocalStreams(nowMs),
+        logNotifications: createLocalLogNotifications(),
+      },
+    };
+  const valkey = connectValkey(valkeyUrl, valkeyTimeoutMs, logger);
+  const state = createValkeyState(valkey, valkeyTimeoutMs, logger);
+  const subscriptions = createSubscriptions(connectSubscriber(valkey, logger));
+  const { deadlineMs } = state;
+  const onDropped = telemetry.streamDropped;
+  return {
+    valkey,
+    shared: {
+      gate: createResilientGate({ shared: createValkeyGate(valkey, state), local: localGate, state }),
+      slots: createSharedSlots({ connection: valkey, state, local: localSlots, logger, now: nowMs }),
+      streams: createValkeyStreams({ valkey, subscriptions, deadlineMs, logger, now: nowMs, onDropped }),
+      logNotifications: createValkeyLogNotifications(valkey, subscriptions, logger),
+    },
+  };
+}
+
 /** What every command and role needs: the database, and Valkey or its in-process replacement. */
 export function composeCore(config: Config, logger: Logger, nowMs = wallClock): Core {
-  const valkey = config.valkeyUrl ? connectValkey(config.valkeyUrl, config.valkeyTimeoutMs, logger) : undefined;
-  const subscriptions = valkey && createSubscriptions(connectSubscriber(valkey, logger));
   const telemetry = composeTelemetry(config);
+  const { valkey, shared } = composeShared(config, telemetry, logger, nowMs);
   const { shares, db } = composeDatabase(config, logger, telemetry, nowMs);
   if (valkey) telemetry.watchDependency("valkey", () => valkey.ping());
   const dataKeys = createDataKeys(db.unscoped, { current: config.masterKey, previous: config.previousMasterKeys });
@@ -201,8 +233,6 @@ export function composeCore(config: Config, logger: Logger, nowMs = wallClock): 
   const signingKeySealer = createSealer(dataKeys.keyFor("signing keys"));
   const signingKeys = createSigningKeys({ db: db.unscoped, sealer: signingKeySealer, logger, now: nowMs });
   telemetry.watchSigningKeys(signingKeys.ageSeconds);
-  const localGate = createLocalGate(nowMs);
-  const localSlots = createLocalSlots(nowMs);
   return {
     config,
     logger,
@@ -213,18 +243,7 @@ export function composeCore(config: Config, logger: Logger, nowMs = wallClock): 
     db,
     dependencies: composeDependencies({ config, logger, nowMs, pingValkey: valkey && (() => valkey.ping()) }),
     readValkeyMemory: valkey && (() => readValkeyMemory(valkey)),
-    gate: valkey
-      ? createResilientGate({ shared: createValkeyGate(valkey), local: localGate, logger, now: nowMs })
-      : localGate,
-    slots: valkey ? createSharedSlots(valkey, localSlots, nowMs) : localSlots,
-    streams:
-      valkey && subscriptions
-        ? createValkeyStreams({ valkey, subscriptions, logger, now: nowMs, onDropped: telemetry.streamDropped })
-        : createLocalStreams(nowMs),
-    logNotifications:
-      valkey && subscriptions
-        ? createValkeyLogNotifications(valkey, subscriptions, logger)
-        : createLocalLogNotifications(),
+    ...shared,
     tracing: createTracing({ url: config.otlpUrl, version, logger }),
     dataKeys,
     keyDigest: createDigest(dataKeys.keyFor("api key digest")),
@@ -276,6 +295,7 @@ export function composeCore(config: Config, logger: Logger, nowMs = wallClock): 
 export const closeCore = async ({
   db,
   gate,
+  slots,
   streams,
   logNotifications,
   tracing,
@@ -287,6 +307,7 @@ export const closeCore = async ({
   await tracing.close();
   await streams.close();
   logNotifications.close();
+  await slots.close();
   await gate.close();
   await Promise.all([guarded.close(), trusted.close()]);
   await db.close();

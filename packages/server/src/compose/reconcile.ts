@@ -1,4 +1,5 @@
 import type { Engine } from "../engine/engine.ts";
+import type { EngineRuns } from "../engine/engine-runs.ts";
 import type { ContinueRuns } from "../resources/approvals/continue-runs.ts";
 import { createSettleWaitingRuns } from "../resources/approvals/settle-waiting-runs.ts";
 import {
@@ -8,6 +9,7 @@ import {
 import { createRepairEmbeddings } from "../resources/memory/lost-embeddings.ts";
 import { finishOpenClears } from "../resources/memory/run-clear.ts";
 import { createRepairLostRuns } from "../runs/record/lost-runs.ts";
+import { createFreeLostSlots } from "../runs/record/lost-slots.ts";
 import type { RunRecord } from "../runs/record/run-record.ts";
 import { reconcileService } from "../workflows/reconcile.ts";
 import type { Core } from "./core.ts";
@@ -22,6 +24,7 @@ const ticksPerEmbedding = 12;
 export function composeReconcile(
   core: Core,
   engine: Engine,
+  engineRuns: EngineRuns,
   record: RunRecord["record"],
   continueRuns: Pick<ContinueRuns, "start">,
 ) {
@@ -59,6 +62,12 @@ export function composeReconcile(
     onceInMs: everyMs * ticksPerEmbedding,
     onRepaired: () => telemetry.reconciled("embedding", "sent"),
   });
+  const slots = createFreeLostSlots({
+    ...shared,
+    engineRuns,
+    slots: core.slots,
+    onFreed: () => telemetry.reconciled("slot", "freed"),
+  });
   return reconcileService({
     now: async () => now(),
     everyMs,
@@ -68,6 +77,7 @@ export function composeReconcile(
       canaries: orLater("canaries", canaries, undefined),
       waiting_runs: orLater("waiting_runs", createSettleWaitingRuns({ db, continueRuns, logger, now }), undefined),
       clears: orLater("clears", () => finishOpenClears(db, memory.runClear), undefined),
+      slots: orLater("slots", slots, null),
       embeddings: orLater("embeddings", embeddings, null),
     },
   });

@@ -122,7 +122,7 @@ export async function composeWorker(core: Core, { erasurePauseMs = 2000 }: Worke
     ...deliveries.services,
     ...erasureServices(actForFirstArgument({ erase })),
     composeHousekeeping(core, engine),
-    composeReconcile(core, engine, runSteps.record, continueRuns),
+    composeReconcile(core, engine, engineRuns, runSteps.record, continueRuns),
   ];
   telemetry.watchEngineNodes(adminProbes(config.adminUrls));
   let periodic: PeriodicServices | undefined;

@@ -83,7 +83,7 @@ export const engineSettings = {
     wholeNumber(1, 3600)
       .default(300)
       .describe(
-        "How often to look for runs, deployments and other work that the database has as open and that Restate has lost, with its disk or in the restore of a backup.",
+        "How often to look for runs, deployments and other work that the database has as open and that Restate has lost, with its disk or in the restore of a backup; and for run slots whose runs are not under way.",
       ),
   ),
 } satisfies SettingTable;

@@ -14,6 +14,8 @@ export interface OpenRun {
 export interface EngineRuns {
   /** Open runs of all organisations that were accepted until then: their ids hold that time. */
   readonly listOpen: (until: Date) => Promise<OpenRun[]>;
+  /** Which of these parts of runs have not ended. */
+  readonly listOpenParts: (parts: readonly string[]) => Promise<ReadonlySet<string>>;
   /** Deletes the results of ended runs, which it would keep for an hour. Returns how many there were. */
   readonly purge: (runIds: readonly string[]) => Promise<number>;
   /** The same for every ended call that names the organisation, as its key or as its sender. */
@@ -34,6 +36,7 @@ const maxInQuery = 200;
 const purgedTogether = 8;
 
 const uuid = /^[0-9a-f-]{36}$/;
+const runPart = /^[0-9a-f-]{36}(?:\.\d+)?$/;
 
 export function createEngineRuns(adminUrls: readonly string[]): EngineRuns {
   const call = createCallAdmin(adminUrls, limitMs);
@@ -81,6 +84,20 @@ export function createEngineRuns(adminUrls: readonly string[]): EngineRuns {
            where ${runServices} and status <> 'completed' and ${runOfKey} <= '${lastUuidAt(until)}'`,
       );
       return rows.map(({ run, key }) => ({ id: run, sessionKey: key ?? null }));
+    },
+    listOpenParts: async (parts) => {
+      if (!parts.every((part) => runPart.test(part)))
+        throw new Error("a part of a run is a UUID, or one with a number");
+      const open = new Set<string>();
+      for (let at = 0; at < parts.length; at += maxInQuery) {
+        const list = parts.slice(at, at + maxInQuery).map((part) => `'${part}'`);
+        const rows = await query<{ part: string }>(
+          `select idempotency_key as part from sys_invocation
+             where ${runServices} and status <> 'completed' and idempotency_key in (${list.join(", ")})`,
+        );
+        for (const { part } of rows) open.add(part);
+      }
+      return open;
     },
     purge: async (runIds) => {
       if (!runIds.every((id) => uuid.test(id))) throw new Error("the id of a run is a UUID");

@@ -3,6 +3,7 @@ import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { serviceUrl } from "../../../../scripts/testbed/scratch-database.ts";
 import { verifies } from "../../../../spec/verifies.ts";
 import { startValkey } from "../../test/support/valkey-process.ts";
+import { startWithholdingProxy } from "../../test/support/withholding-proxy.ts";
 import { newUuid } from "../platform/ids.ts";
 import { createLogger } from "../platform/logger.ts";
 import type { Bucket, Gate } from "./gate.ts";
@@ -10,6 +11,7 @@ import { createLocalGate } from "./local-gate.ts";
 import { organisationBucket } from "./rates.ts";
 import { createResilientGate } from "./resilient-gate.ts";
 import { connectValkey, createValkeyGate } from "./valkey-gate.ts";
+import { createValkeyState } from "./valkey-state.ts";
 
 const logger = createLogger("silent");
 
@@ -34,8 +36,12 @@ function createLocalSubject(): Subject {
 }
 
 /** With a longer time limit for calls than nodes have: of 20,000 calls one may be slow, and the gate's arithmetic is tested here. */
-const connect = () => createValkeyGate(connectValkey(serviceUrl("PERCH_VALKEY_URL"), 5000, logger));
-const shared: [Gate, Gate] = [connect(), connect()];
+const connect = (url = serviceUrl("PERCH_VALKEY_URL"), timeoutMs = 5000) => {
+  const valkey = connectValkey(url, timeoutMs, logger);
+  const state = createValkeyState(valkey, timeoutMs, logger);
+  return { state, gate: createValkeyGate(valkey, state) };
+};
+const shared: [Gate, Gate] = [connect().gate, connect().gate];
 afterAll(() => Promise.all(shared.map((gate) => gate.close())));
 const createValkeySubject = (): Subject => ({ gates: shared, advance: (ms) => sleep(ms), toleranceMs: 2000 });
 
@@ -175,8 +181,8 @@ test("a change waits for a Valkey that is slow, and gives up on one that hangs",
     await gate.close();
     await valkey.kill();
   });
-  const slow = createValkeyGate(connectValkey(valkey.url, 1000, logger));
-  const gate = createResilientGate({ shared: slow, local: createLocalGate(Date.now), logger, now: Date.now });
+  const { state, gate: slow } = connect(valkey.url, 1000);
+  const gate = createResilientGate({ shared: slow, local: createLocalGate(Date.now), state });
   const epoch = async () => (await gate.pass("org", [])).epoch.value;
   await slow.ready();
   const before = await epoch();
@@ -190,4 +196,29 @@ test("a change waits for a Valkey that is slow, and gives up on one that hangs",
 
   valkey.freeze();
   await expect(gate.replaceEpoch("org")).rejects.toThrow("timed out");
+});
+
+test("calls that were given up and are executed late count once, and restore no epoch", async () => {
+  const valkey = await startValkey();
+  const proxy = await startWithholdingProxy(() => [Number(new URL(valkey.url).port)]);
+  const [hung, other] = [connect(`redis://127.0.0.1:${proxy.port}`, 100), connect(valkey.url, 5000)];
+  onTestFinished(async () => {
+    for (const { gate } of [hung, other]) await gate.close();
+    proxy.close();
+    await valkey.kill();
+  });
+  for (const { state } of [hung, other]) await expect.poll(state.isUp).toBe(true);
+  const bucket: Bucket = { key: "requests", rate: { capacity: 10, intervalMs: 60_000 } };
+  const pass = () => other.gate.pass("org", [bucket]);
+  const seen = [(await pass()).epoch.value];
+  proxy.hang();
+  for (let i = 0; i < 3; i++) await expect(hung.gate.pass("org", [bucket])).rejects.toThrow("timed out");
+  await expect(hung.gate.replaceEpoch("org")).rejects.toThrow("timed out");
+  await other.gate.replaceEpoch("org");
+  seen.push((await pass()).epoch.value);
+  proxy.resume();
+  await expect.poll(() => hung.gate.pass("other", []).then(() => true)).toBe(true);
+  const { epoch, buckets } = await pass();
+  expect(new Set([...seen, epoch.value]).size).toBe(3);
+  expect(buckets).toMatchObject([{ remaining: 10 - 3 - 3 }]);
 });

@@ -1,63 +1,34 @@
-import type { Logger } from "../platform/logger.ts";
 import type { Gate, GateDecision } from "./gate.ts";
 import type { ValkeyGate } from "./valkey-gate.ts";
+import type { ValkeyState } from "./valkey-state.ts";
 
 interface ResilientGateDeps {
   readonly shared: ValkeyGate;
   readonly local: Gate;
-  readonly logger: Logger;
-  readonly now: () => number;
+  readonly state: ValkeyState;
 }
 
-const retryAfterMs = 1000;
 /** A request does without a slow Valkey; a change waits longer, because other nodes would serve the old state after its answer. */
 const changeTries = 4;
 
-/** Uses Valkey's gate, and this process's own while Valkey is unavailable. Callers see no error; each transition is logged once. */
-export function createResilientGate({ shared, local, logger, now }: ResilientGateDeps): Gate {
-  let isDown = false;
-  let retryAtMs = 0;
-  // Changes made while Valkey was down did not reach its epochs, so each recovery invalidates what was cached before.
-  let recoveries = 0;
-
-  const markDown = (error: unknown): void => {
-    retryAtMs = now() + retryAfterMs;
-    if (isDown) return;
-    isDown = true;
-    logger.warn({ err: error }, "Valkey unavailable, limits are per process");
-  };
-
-  const markUp = (): void => {
-    if (!isDown) return;
-    isDown = false;
-    recoveries += 1;
-    logger.info("Valkey available again, limits are shared");
-  };
-
-  const shouldCallShared = (): boolean => {
-    if (shared.isConnected()) return !isDown || now() >= retryAtMs;
-    markDown(new Error("not connected"));
-    // A new connection may be used at once.
-    retryAtMs = 0;
-    return false;
-  };
-
+/** Uses Valkey's gate, and this process's own while Valkey is unavailable. Callers see no error. */
+export function createResilientGate({ shared, local, state }: ResilientGateDeps): Gate {
   return {
     ready: shared.ready,
     pass: async (owner, buckets): Promise<GateDecision> => {
-      if (!shouldCallShared()) return local.pass(owner, buckets);
+      if (!state.isUp()) return local.pass(owner, buckets);
       try {
         const decision = await shared.pass(owner, buckets);
-        markUp();
-        return { ...decision, epoch: { ...decision.epoch, value: `${recoveries} ${decision.epoch.value}` } };
+        // Changes made while Valkey was down did not reach its epochs, so each recovery invalidates what was cached before.
+        return { ...decision, epoch: { ...decision.epoch, value: `${state.recoveries()} ${decision.epoch.value}` } };
       } catch (error) {
-        markDown(error);
+        state.failed(error);
         return local.pass(owner, buckets);
       }
     },
     replaceEpoch: async (organisationId) => {
       await local.replaceEpoch(organisationId);
-      for (let triesLeft = isDown ? 1 : changeTries; ; triesLeft--) {
+      for (let triesLeft = state.isUp() ? changeTries : 1; ; triesLeft--) {
         try {
           return await shared.replaceEpoch(organisationId);
         } catch (error) {
@@ -65,8 +36,6 @@ export function createResilientGate({ shared, local, logger, now }: ResilientGat
         }
       }
     },
-    close: async () => {
-      await shared.close();
-    },
+    close: shared.close,
   };
 }

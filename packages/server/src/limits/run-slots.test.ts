@@ -4,17 +4,23 @@ import { serviceUrl } from "../../../../scripts/testbed/scratch-database.ts";
 import { startValkey } from "../../test/support/valkey-process.ts";
 import { newUuid } from "../platform/ids.ts";
 import { createLogger } from "../platform/logger.ts";
-import { createLocalSlots, createSharedSlots, type RunSlots } from "./run-slots.ts";
+import { createLocalSlots, type RunSlots } from "./run-slots.ts";
+import { createSharedSlots } from "./shared-slots.ts";
 import { connectValkey } from "./valkey-gate.ts";
+import { createValkeyState } from "./valkey-state.ts";
 
 const logger = createLogger("silent");
 const noSlots: RunSlots = {
-  releaseLocal: async () => undefined,
+  ...createLocalSlots(Date.now),
   take: () => Promise.reject(new Error("fell back to local slots")),
-  release: async () => undefined,
-  isHeld: async () => false,
-  listHeld: async () => [],
 };
+
+function connectSlots(url: string, timeoutMs: number, local: RunSlots) {
+  const valkey = connectValkey(url, timeoutMs, logger);
+  const state = createValkeyState(valkey, timeoutMs, logger);
+  const slots = createSharedSlots({ connection: valkey, state, local, logger, now: Date.now });
+  return { valkey, state, slots };
+}
 
 interface Subject {
   /** Two nodes that share the same slots. */
@@ -33,18 +39,19 @@ function createLocalSubject(): Subject {
   };
 }
 
-const clients = [0, 1].map(() => connectValkey(serviceUrl("PERCH_VALKEY_URL"), 5000, logger));
-beforeAll(() => vi.waitUntil(() => clients.every(({ status }) => status === "ready"), { timeout: 10_000 }));
+const connectNode = () => connectSlots(serviceUrl("PERCH_VALKEY_URL"), 5000, noSlots);
+const shared = [connectNode(), connectNode()] as const;
+const clients = shared.map(({ valkey }) => valkey);
+beforeAll(() => vi.waitUntil(() => shared.every(({ state }) => state.isUp()), { timeout: 10_000 }));
 afterAll(() => {
-  for (const client of clients) client.disconnect();
+  for (const { valkey } of shared) valkey.disconnect();
 });
-function createValkeySubject(): Subject {
-  const [one, two] = clients.map((client) => createSharedSlots(client, noSlots, Date.now));
-  if (!one || !two) throw new Error("no clients");
-  return { nodes: [one, two], advance: (seconds) => sleep(seconds * 1000) };
-}
+const createValkeySubject = (): Subject => ({
+  nodes: [shared[0].slots, shared[1].slots],
+  advance: (seconds) => sleep(seconds * 1000),
+});
 
-const limits = { organisationRuns: 3, agentRuns: 2, leaseSeconds: 60, maxLeaseSeconds: 960 };
+const limits = { organisationRuns: 3, agentRuns: 2, leaseSeconds: 60 };
 
 describe.each([
   ["in one process, controlled clock", createLocalSubject],
@@ -127,8 +134,7 @@ describe.each([
 
   test("a turn keeps its slot while it waits for the turns of its session before it, and then for its own time", async () => {
     const { nodes, advance } = createSubject();
-    const leases = { leaseSeconds: 1, maxLeaseSeconds: 2 };
-    const request = { ...limits, ...leases, organisationId: newUuid(), agentId: "a" };
+    const request = { ...limits, leaseSeconds: 2, organisationId: newUuid(), agentId: "a" };
     const turn = { ...request, sessionId: "s" };
     expect(await nodes[0].take({ ...turn, id: "first" })).toBeUndefined();
     expect(await nodes[1].take({ ...turn, id: "second" })).toBeUndefined();
@@ -202,13 +208,12 @@ describe("run slots in Valkey", () => {
 
   test("takes and releases of one turn are one call", async () => {
     const valkey = await startValkey();
-    const client = connectValkey(valkey.url, 5000, logger);
+    const { valkey: client, state, slots } = connectSlots(valkey.url, 5000, noSlots);
     onTestFinished(async () => {
       client.disconnect();
       await valkey.kill();
     });
-    await expect.poll(() => client.status).toBe("ready");
-    const slots = createSharedSlots(client, noSlots, Date.now);
+    await expect.poll(state.isUp).toBe(true);
     const request = { ...limits, organisationRuns: 100, agentRuns: 100, organisationId: newUuid(), agentId: "a" };
     const ids = Array.from({ length: 50 }, (_, i) => `${i}`);
     await client.config("RESETSTAT");
@@ -224,29 +229,27 @@ describe("run slots in Valkey", () => {
 
   test("a release from a Valkey that hangs resolves soon", async () => {
     const valkey = await startValkey();
-    const client = connectValkey(valkey.url, 250, logger);
+    const { valkey: client, state, slots } = connectSlots(valkey.url, 250, noSlots);
     onTestFinished(async () => {
       client.disconnect();
       await valkey.kill();
     });
-    await expect.poll(() => client.status).toBe("ready");
+    await expect.poll(state.isUp).toBe(true);
     valkey.freeze();
     const startedAt = performance.now();
-    await createSharedSlots(client, noSlots, Date.now).release({ organisationId: newUuid(), agentId: "a", id: "1" });
+    await slots.release({ organisationId: newUuid(), agentId: "a", id: "1" });
     expect(performance.now() - startedAt).toBeLessThan(5000);
+    const again = performance.now();
+    await slots.release({ organisationId: newUuid(), agentId: "a", id: "2" });
+    expect(performance.now() - again).toBeLessThan(100);
   });
 });
 
 test("while Valkey is down each node counts its own runs, release does not fail, and nobody is told that these are all", async () => {
   const valkey = await startValkey();
-  const client = connectValkey(valkey.url, 250, logger);
-  const slots = createSharedSlots(
-    client,
-    createLocalSlots(() => Date.now()),
-    () => Date.now(),
-  );
+  const { valkey: client, state, slots } = connectSlots(valkey.url, 250, createLocalSlots(Date.now));
   const request = { ...limits, organisationId: newUuid(), agentId: "a", agentRuns: 1 };
-  await expect.poll(() => client.status).toBe("ready");
+  await expect.poll(state.isUp).toBe(true);
   await valkey.kill();
   expect(await slots.take({ ...request, id: "1" })).toBeUndefined();
   expect(await slots.take({ ...request, id: "2" })).toBe("agent");
@@ -258,19 +261,13 @@ test("while Valkey is down each node counts its own runs, release does not fail,
 });
 
 test("while Valkey is down the API releases the slots it counted, so ended runs cause no refusals", async () => {
-  const unreachable = connectValkey("redis://127.0.0.1:1", 250, logger);
-  const slots = createSharedSlots(
-    unreachable,
-    createLocalSlots(() => Date.now()),
-    () => Date.now(),
-  );
+  const { valkey: unreachable, slots } = connectSlots("redis://127.0.0.1:1", 250, createLocalSlots(Date.now));
   const request = {
     organisationId: "o",
     agentId: "a",
     organisationRuns: 5,
     agentRuns: 1,
     leaseSeconds: 60,
-    maxLeaseSeconds: 960,
   };
   for (const id of ["1", "2", "3"]) {
     expect(await slots.take({ ...request, id })).toBeUndefined();

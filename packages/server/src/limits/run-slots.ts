@@ -1,8 +1,4 @@
-import { maxTimeoutSeconds } from "@perch/contract";
-import type { Redis } from "iovalkey";
-import { batchPerTurn } from "../platform/batch-per-turn.ts";
 import { runIdOfPart, runPartId } from "../platform/run-part.ts";
-import { type SlotChange, script, toArguments } from "./slot-script.ts";
 
 /** The run that holds a slot. */
 export interface SlotHolder {
@@ -18,26 +14,32 @@ export interface SlotHolder {
 export interface SlotRequest extends SlotHolder {
   readonly organisationRuns: number;
   readonly agentRuns: number;
-  /** A slot that is never released expires after this time, and later for a turn that waits for others of its session. */
+  /** A slot that is never released expires after this time. A turn has as much again for each turn of its session ahead of it. */
   readonly leaseSeconds: number;
-  /** Of any run: how long a turn may wait for each one before it. */
-  readonly maxLeaseSeconds: number;
 }
 
 /** For the record of a run whose time is over. */
 const leaseMarginSeconds = 60;
 
 /** The lease of a run that may take this long. */
-export const leaseOf = (timeoutSeconds: number): Pick<SlotRequest, "leaseSeconds" | "maxLeaseSeconds"> => ({
+export const leaseOf = (timeoutSeconds: number): Pick<SlotRequest, "leaseSeconds"> => ({
   leaseSeconds: timeoutSeconds + leaseMarginSeconds,
-  maxLeaseSeconds: maxTimeoutSeconds + leaseMarginSeconds,
 });
+
+/** A key of slots in Valkey, and the parts of runs that hold one there. */
+export interface HeldSlots {
+  readonly key: string;
+  readonly organisationId: string;
+  readonly parts: readonly string[];
+}
 
 /** Limits on concurrent runs, for each organisation and each agent. */
 export interface RunSlots {
   /** Undefined when a slot was taken; otherwise whose limit is reached. */
   readonly take: (request: SlotRequest) => Promise<"organisation" | "agent" | undefined>;
-  /** Resolves when every node sees that the slot is free, or when it can only expire. Never rejects. */
+  /** The slot that the run holds has its whole lease again. Never rejects. */
+  readonly renew: (run: SlotHolder & Pick<SlotRequest, "leaseSeconds">) => Promise<void>;
+  /** Resolves when every node sees that the slot is free. Without Valkey at once: the release is made up for. Never rejects. */
   readonly release: (run: SlotHolder) => Promise<void>;
   /** Releases a slot that only this process counted, which the worker cannot release. Cheap, and a no-op for shared slots. */
   readonly releaseLocal: (run: SlotHolder) => Promise<void>;
@@ -45,11 +47,17 @@ export interface RunSlots {
   readonly listHeld: (organisationId: string) => Promise<string[]>;
   /** Whether the run holds a slot now. */
   readonly isHeld: (run: SlotHolder) => Promise<boolean>;
+  /** A page of all slots, and the cursor of the next one: "0" after the last. Only slots that processes share are listed. */
+  readonly scan: (cursor: string) => Promise<{ readonly cursor: string; readonly held: readonly HeldSlots[] }>;
+  /** Frees slots whose runs are not under way. */
+  readonly free: (held: HeldSlots) => Promise<void>;
+  /** Makes up for releases that Valkey has not confirmed, for two seconds at most. */
+  readonly close: () => Promise<void>;
 }
 
-const organisationKey = (organisationId: string): string => `perch:runs:${organisationId}`;
+export const organisationKey = (organisationId: string): string => `perch:runs:${organisationId}`;
 
-function slotKeys({ organisationId, agentId, sessionId }: SlotHolder): readonly [string, string, string] {
+export function slotKeys({ organisationId, agentId, sessionId }: SlotHolder): readonly [string, string, string] {
   const all = organisationKey(organisationId);
   const own = `${all}:${agentId}`;
   return [all, own, typeof sessionId === "string" ? `${own}:${sessionId}` : ""];
@@ -70,68 +78,33 @@ export function createLocalSlots(now: () => number): RunSlots {
       if (runs?.size === 0) runsByKey.delete(owner);
     }
   };
+  const take: RunSlots["take"] = async (request) => {
+    const { organisationRuns, agentRuns, leaseSeconds } = request;
+    const id = runPartId(request);
+    const [allKey, ownKey, sessionKey] = slotKeys(request);
+    const [all, own] = [activeRuns(allKey), activeRuns(ownKey)];
+    if (!all.has(id) && all.size >= organisationRuns) return "organisation";
+    if (!own.has(id) && own.size >= agentRuns) return "agent";
+    const turns = sessionKey === "" ? new Map<string, number>() : activeRuns(sessionKey);
+    const leaseMs = leaseSeconds * 1000;
+    const held = turns.get(id);
+    const until = held === undefined ? now() + (turns.size + 1) * leaseMs : Math.max(held, now() + leaseMs);
+    for (const runs of [all, own, turns]) runs.set(id, until);
+    return undefined;
+  };
   return {
-    take: async (request) => {
-      const { organisationRuns, agentRuns, leaseSeconds, maxLeaseSeconds } = request;
-      const id = runPartId(request);
-      const [allKey, ownKey, sessionKey] = slotKeys(request);
-      const [all, own] = [activeRuns(allKey), activeRuns(ownKey)];
-      if (!all.has(id) && all.size >= organisationRuns) return "organisation";
-      if (!own.has(id) && own.size >= agentRuns) return "agent";
-      const turns = sessionKey === "" ? new Map<string, number>() : activeRuns(sessionKey);
-      const ahead = turns.has(id) ? turns.size - 1 : turns.size;
-      for (const runs of [all, own, turns]) runs.set(id, now() + (leaseSeconds + ahead * maxLeaseSeconds) * 1000);
-      return undefined;
+    take,
+    renew: async (run) => {
+      const id = runPartId(run);
+      for (const runs of slotKeys(run).map(activeRuns)) if (runs.has(id)) runs.set(id, now() + run.leaseSeconds * 1000);
     },
     release,
     releaseLocal: release,
     listHeld: async (organisationId) => [...activeRuns(organisationKey(organisationId)).keys()].map(runIdOfPart),
     isHeld: async (run) => (runsByKey.get(slotKeys(run)[1])?.get(runPartId(run)) ?? 0) > now(),
-  };
-}
-
-type Scripted = Redis & { changeSlots: (keys: number, ...args: (string | number)[]) => Promise<number[]> };
-
-/** Shared by all nodes through Valkey; while Valkey is unavailable, each node counts its own runs. */
-export function createSharedSlots(connection: Redis, local: RunSlots, now: () => number): RunSlots {
-  const valkey = connection as Scripted;
-  valkey.defineCommand("changeSlots", { lua: script });
-  const change = batchPerTurn((changes: readonly SlotChange[]) => {
-    const { keys, args } = toArguments(changes);
-    return valkey.changeSlots(keys.length, ...keys, ...args);
-  });
-  return {
-    take: async (request) => {
-      const { organisationRuns, agentRuns, leaseSeconds, maxLeaseSeconds } = request;
-      const id = runPartId(request);
-      const keys = slotKeys(request);
-      try {
-        const full = await change({ keys, id, leaseSeconds, maxLeaseSeconds, organisationRuns, agentRuns });
-        return full === 0 ? undefined : full === 1 ? "organisation" : "agent";
-      } catch {
-        return local.take(request);
-      }
-    },
-    release: async (run) => {
-      const none = { leaseSeconds: 0, maxLeaseSeconds: 0, organisationRuns: 0, agentRuns: 0 };
-      const released = change({ keys: slotKeys(run), id: runPartId(run), ...none });
-      // A slot that cannot be released now expires with its lease.
-      await Promise.all([local.release(run), released.catch(() => undefined)]);
-    },
-    releaseLocal: local.releaseLocal,
-    listHeld: async (organisationId) => {
-      const since = Math.floor(now() / 1000);
-      const shared = await valkey
-        .zrangebyscore(organisationKey(organisationId), since, "+inf")
-        .catch((cause: unknown) => {
-          throw new Error("Valkey did not say which runs are under way. Start it, and try again.", { cause });
-        });
-      return [...new Set([...shared.map(runIdOfPart), ...(await local.listHeld(organisationId))])];
-    },
-    isHeld: async (run) => {
-      if (await local.isHeld(run)) return true;
-      const until = await valkey.zscore(slotKeys(run)[1], runPartId(run)).catch(() => null);
-      return Number(until ?? 0) * 1000 > now();
-    },
+    // The slots of this process end with it, or with their leases.
+    scan: async () => ({ cursor: "0", held: [] }),
+    free: async () => undefined,
+    close: async () => undefined,
   };
 }

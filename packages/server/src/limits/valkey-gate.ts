@@ -1,11 +1,10 @@
 import { randomBytes } from "node:crypto";
-import { once } from "node:events";
-import { setTimeout as sleep } from "node:timers/promises";
 import { Redis } from "iovalkey";
 import { batchPerTurn } from "../platform/batch-per-turn.ts";
 import type { Logger } from "../platform/logger.ts";
 import type { Gate, GateDecision } from "./gate.ts";
 import { type GateRequest, type ScriptReply, script, toArguments, toDecisions } from "./gate-script.ts";
+import type { ValkeyState } from "./valkey-state.ts";
 
 const epochSeconds = 86_400;
 
@@ -27,28 +26,29 @@ export function connectValkey(url: string, timeoutMs: number, logger: Logger): R
   return valkey;
 }
 
-export function createValkeyGate(connection: Redis): ValkeyGate {
+export function createValkeyGate(connection: Redis, state: ValkeyState): ValkeyGate {
   const valkey = connection as Scripted;
-  const connected = Promise.race([once(valkey, "ready"), sleep(1000, undefined, { ref: false })]).then(
-    () => undefined,
-    () => undefined,
-  );
   valkey.defineCommand("passGate", { lua: script });
   const processId = randomBytes(8).toString("base64url");
   let epochCount = 0;
   const newEpoch = () => `${processId}${(++epochCount).toString(36)}`;
   const pass = batchPerTurn(async (requests: readonly GateRequest[]): Promise<GateDecision[]> => {
     const { keys, args } = toArguments(requests, newEpoch());
-    return toDecisions(await valkey.passGate(keys.length, ...keys, ...args), requests);
+    const reply = await valkey.passGate(keys.length, ...keys, ...args);
+    state.answered(Number(reply[0]) / 1000);
+    return toDecisions(reply, requests);
   });
 
   return {
     isConnected: () => valkey.status === "ready",
-    ready: () => connected,
+    ready: state.ready,
     pass: (owner, buckets) => pass({ owner, buckets }),
     replaceEpoch: async (organisationId) => {
       await valkey.set(`perch:epoch:${organisationId}`, newEpoch(), "EX", epochSeconds);
     },
-    close: async () => valkey.disconnect(),
+    close: async () => {
+      state.close();
+      valkey.disconnect();
+    },
   };
 }

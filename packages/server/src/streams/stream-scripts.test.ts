@@ -102,7 +102,7 @@ describe("the streams of an organisation", () => {
       organisation,
       minute: Math.floor(Number(seconds) / 60),
       put: (text: string) => call("putCounted", "one", 1, 10_000, text),
-      append: (payload: string, mustBeKept = "") => call("appendCounted", 10_000, payload, payload, mustBeKept),
+      append: (payload: string, mustBeKept = "") => call("appendCounted", 10_000, payload, payload, mustBeKept, 0),
       events: async () => (await valkey.xrange(key, "-", "+")).map(([, fields]) => fields[1]),
     };
   }

@@ -15,7 +15,12 @@ import { streamTtlMs } from "./stream-limits.ts";
 const prelude = `
 local stream, owner, ttl = KEYS[1], KEYS[2], ARGV[1]
 local organisation = KEYS[3] or ''
-local minute = math.floor(redis.call('TIME')[1] / 60)
+local time = redis.call('TIME')
+local minute = math.floor(time[1] / 60)
+local function isLate(deadline)
+  local at = tonumber(deadline or '0')
+  return at > 0 and time[1] * 1000 + math.floor(time[2] / 1000) > at
+end
 local bytes = tonumber(redis.call('HGET', owner, 'bytes') or '0')
 if bytes > 0 and redis.call('EXISTS', stream) == 0 then
   redis.call('DEL', owner)
@@ -63,10 +68,12 @@ local function drop()
 end`;
 
 /**
- * ARGV: ttl, writer, at, take, step. Returns the events since the step began, or nothing if it may not own the stream. A first take
- * always may, unless the step is past. A later take may not replace an attempt that began after its own.
+ * ARGV: ttl, writer, at, take, step, deadline. Returns the events since the step began, or nothing if it may not own the stream. A
+ * first take always may, unless the step or its deadline is past: then it was given up, and a newer attempt may write already. A later
+ * take may not replace an attempt that began after its own.
  */
 export const takeScript = `${prelude}
+if isLate(ARGV[6]) then return false end
 local writer, take, step = ARGV[2], tonumber(ARGV[4]), tonumber(ARGV[5])
 local now = redis.call('HMGET', owner, 'writer', 'at', 'take', 'step', 'from')
 local nowStep = tonumber(now[4] or '-1')
@@ -99,8 +106,12 @@ end
 add(ARGV[5])
 return 'put'`;
 
-/** ARGV: ttl, most bytes, payload, a smaller payload for a stream that is full, and whether it must be kept. */
+/**
+ * ARGV: ttl, most bytes, payload, a smaller payload for a stream that is full, whether it must be kept, and the deadline. An event that
+ * comes later was given up: its run's stream may have been erased meanwhile.
+ */
 export const appendScript = `${prelude}
+if isLate(ARGV[6]) then return 'late' end
 local payload = bytes + #ARGV[3] > tonumber(ARGV[2]) and ARGV[4] or ARGV[3]
 if ARGV[5] == 'always' or fits(payload) then
   add(payload)

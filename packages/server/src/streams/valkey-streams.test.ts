@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { startValkey, type ValkeyProcess } from "../../test/support/valkey-process.ts";
+import { startWithholdingProxy } from "../../test/support/withholding-proxy.ts";
 import { connectValkey } from "../limits/valkey-gate.ts";
+import { createValkeyState } from "../limits/valkey-state.ts";
 import { newUuid } from "../platform/ids.ts";
 import { createLogger } from "../platform/logger.ts";
 import type { RunEvent, RunStreams, StoredEvent } from "./run-streams.ts";
@@ -25,20 +27,23 @@ afterAll(async () => {
   await server.kill();
 });
 
-async function connect() {
-  const valkey = connectValkey(server.url, 250, logger);
+async function connect(url = server.url) {
+  const valkey = connectValkey(url, 250, logger);
   const subscriber = connectSubscriber(valkey, logger);
+  const state = createValkeyState(valkey, 250, logger);
   const streams = createValkeyStreams({
     valkey,
     subscriptions: createSubscriptions(subscriber),
+    deadlineMs: state.deadlineMs,
     logger,
     now: Date.now,
   });
   closing.push(() => {
+    state.close();
     void streams.close();
     valkey.disconnect();
   });
-  await vi.waitUntil(() => valkey.status === "ready" && subscriber.status === "ready", { timeout: 10_000 });
+  await vi.waitUntil(() => state.isUp() && subscriber.status === "ready", { timeout: 10_000 });
   return { valkey, subscriber, streams };
 }
 
@@ -116,6 +121,45 @@ describe("streams during failures of Valkey", () => {
     await writer.finish();
     expect(reader.gaps()).toBe(0);
     await reader.stop();
+  });
+
+  describe("for one process only, whose calls are executed after it has given them up", () => {
+    const connectThroughProxy = async () => {
+      const proxy = await startWithholdingProxy(() => [Number(new URL(server.url).port)]);
+      closing.push(proxy.close);
+      return { proxy, ...(await connect(`redis://127.0.0.1:${proxy.port}`)) };
+    };
+
+    test("an attempt that has ended does not take the stream from a newer one", async () => {
+      const [{ streams: old, proxy }, { streams }] = [await connectThroughProxy(), await connect()];
+      const runId = newUuid();
+      proxy.hang();
+      const ended = old.writeText(runId, 1);
+      ended.write("of the ended attempt");
+      await ended.finish();
+      const writer = streams.writeText(runId, 1);
+      writer.write("one ");
+      const reader = follow(streams, runId);
+      await vi.waitUntil(() => reader.text() === "one ", polling);
+      proxy.resume();
+      await sleep(300);
+      writer.write("two");
+      await vi.waitUntil(() => reader.text() === "one two", { ...polling, timeout: 5000 });
+      await writer.finish();
+      await reader.stop();
+    });
+
+    test("no event returns to a stream that has been deleted", async () => {
+      const [{ streams: old, proxy }, { streams, valkey }] = [await connectThroughProxy(), await connect()];
+      const runId = newUuid();
+      proxy.hang();
+      await old.append(runId, { type: "tool", step: 1, call: 0, name: "t", attempt: 1, status: "started" });
+      await streams.delete([runId]);
+      await sleep(500);
+      proxy.resume();
+      await sleep(300);
+      expect(await valkey.keys(`perch:stream:{${runId}}*`)).toEqual([]);
+    });
   });
 
   test.each(["stream", "owner"])("the %s alone evicted: a new reader still sees a text without gaps", async (lost) => {

@@ -20,12 +20,14 @@ type Call<T> = (...args: (string | number)[]) => Promise<T>;
 type Scripted = Redis & {
   takeText: Call<Entry[] | null>;
   putText: Call<PutResult>;
-  appendEvent: Call<"put" | "dropped">;
+  appendEvent: Call<"put" | "dropped" | "late">;
 };
 
 interface ValkeyStreamsOptions {
   readonly valkey: Redis;
   readonly subscriptions: Subscriptions;
+  /** When a call that is sent now is void, on Valkey's clock. 0: never. */
+  readonly deadlineMs: () => number;
   readonly logger: Logger;
   readonly now: () => number;
   readonly maxBytes?: number;
@@ -55,7 +57,7 @@ function boundsOf(owner: StreamOwner | undefined) {
 
 /** Any node writes and any node reads. Nothing here is a record: what Valkey loses costs the tokens, not the run. */
 export function createValkeyStreams(options: ValkeyStreamsOptions): RunStreams {
-  const { subscriptions, logger, now, maxBytes = maxStreamBytes, onDropped = () => undefined } = options;
+  const { subscriptions, deadlineMs, logger, now, maxBytes = maxStreamBytes, onDropped = () => undefined } = options;
   const valkey = options.valkey as Scripted;
   for (const [name, lua] of [
     ["takeText", takeScript],
@@ -71,7 +73,8 @@ export function createValkeyStreams(options: ValkeyStreamsOptions): RunStreams {
     const keys = [...keysOf(runId), organisationKey] as const;
     return {
       take: async ({ writer, startedAtMs, generation }) => {
-        const entries = await valkey.takeText(...keys, streamTtlMs, writer, startedAtMs, generation, step, ...bounds);
+        const claim = [writer, startedAtMs, generation, step] as const;
+        const entries = await valkey.takeText(...keys, streamTtlMs, ...claim, deadlineMs(), ...bounds);
         const events = entries?.map((entry) => unpack(entry).event);
         return events && textOfStep(events, step);
       },
@@ -110,8 +113,9 @@ export function createValkeyStreams(options: ValkeyStreamsOptions): RunStreams {
     append: async (runId, event, owner) => {
       const { organisationKey, bounds } = boundsOf(owner);
       const payloads = [pack(event), pack(withoutContents(event))];
-      const mustBeKept = event.type === "end" ? "always" : "";
-      const args = [ttlAfter(event), maxBytes, ...payloads, mustBeKept, ...bounds];
+      // An end has no contents, and its readers look at the record.
+      const isEnd = event.type === "end";
+      const args = [ttlAfter(event), maxBytes, ...payloads, isEnd ? "always" : "", isEnd ? 0 : deadlineMs(), ...bounds];
       const result = await valkey.appendEvent(...keysOf(runId), organisationKey, ...args).catch(onFailure);
       if (result === "dropped") onDropped();
     },

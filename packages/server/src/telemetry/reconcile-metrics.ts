@@ -6,6 +6,7 @@ const outcomes = {
   deployment: ["sent"],
   canary: ["sent"],
   embedding: ["sent"],
+  slot: ["freed"],
 } as const;
 
 type Outcomes = typeof outcomes;
@@ -17,7 +18,7 @@ export interface ReconcileMetrics {
 export function createReconcileMetrics(registry: Registry): ReconcileMetrics {
   const reconciled = new Counter({
     name: "perch_reconciled_total",
-    help: "Work that was open in the database and that the engine had lost, by kind and by what became of it. recorded: the engine had ended the run, and a restored database did not know. sent: given to the engine again.",
+    help: "Work that was open and that the engine had lost or ended, by kind and by what became of it. recorded: the engine had ended the run, and a restored database did not know. sent: given to the engine again. freed: a run slot whose run was not under way.",
     labelNames: ["kind", "outcome"],
     registers: [registry],
   });

@@ -1,6 +1,7 @@
 import type * as restate from "@restatedev/restate-sdk";
 import { reconcile } from "../engine/services.ts";
 import type { AgentKey } from "../platform/agent-key.ts";
+import type { SlotScan } from "../runs/record/lost-slots.ts";
 import { createPeriodicService } from "./periodic-service.ts";
 import { retryTickUntilSuccess } from "./retry-policies.ts";
 
@@ -11,6 +12,8 @@ export interface ReconcileSteps {
   readonly canaries: () => Promise<void>;
   readonly waiting_runs: () => Promise<void>;
   readonly clears: () => Promise<void>;
+  /** Returns where the next tick goes on, as the following one does. */
+  readonly slots: (after: SlotScan | null) => Promise<SlotScan | null>;
   /** Goes on after this agent; returns where the next tick goes on. */
   readonly embeddings: (after: AgentKey | null) => Promise<AgentKey | null>;
 }
@@ -19,6 +22,18 @@ interface ReconcileOptions {
   readonly now: () => Promise<number>;
   readonly everyMs: number;
   readonly steps: ReconcileSteps;
+}
+
+/** The object keeps where the next tick goes on. */
+async function runPaged<T>(
+  context: restate.ObjectContext,
+  name: string,
+  step: (after: T | null) => Promise<T | null>,
+): Promise<void> {
+  const after = await context.get<T>(name);
+  const next = await context.run(name, () => step(after), retryTickUntilSuccess);
+  if (next === null) context.clear(name);
+  else context.set(name, next);
 }
 
 /** Finds what the database has as open and the engine has lost. */
@@ -30,9 +45,7 @@ export const reconcileService = ({ now, everyMs, steps }: ReconcileOptions) =>
     tick: async (context: restate.ObjectContext) => {
       for (const name of ["runs", "deployments", "canaries", "waiting_runs", "clears"] as const)
         await context.run(name, steps[name], retryTickUntilSuccess);
-      const after = await context.get<AgentKey>("embeddings");
-      const next = await context.run("embeddings", () => steps.embeddings(after), retryTickUntilSuccess);
-      if (next) context.set("embeddings", next);
-      else context.clear("embeddings");
+      await runPaged(context, "slots", steps.slots);
+      await runPaged(context, "embeddings", steps.embeddings);
     },
   });

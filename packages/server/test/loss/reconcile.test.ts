@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { type RestateCluster, startRestate } from "../../../../scripts/testbed/restate-process.ts";
 import { serviceUrl, withClient } from "../../../../scripts/testbed/scratch-database.ts";
-import { parsePublicId } from "../../src/platform/ids.ts";
+import { connectValkey } from "../../src/limits/valkey-gate.ts";
+import { newUuid, parsePublicId } from "../../src/platform/ids.ts";
 import { createLogger } from "../../src/platform/logger.ts";
 import { ok } from "../support/contract-client.ts";
 import { type Organisation, startPerch } from "../support/harness.ts";
@@ -161,5 +162,41 @@ describe("a run that the record has as running", () => {
     await node?.start();
     expect((await waitForRunRecord(organisation, id)).status).toBe("completed");
     expect(repairs()).toEqual([]);
+  }, 60_000);
+});
+
+describe("a slot that a run holds in Valkey", () => {
+  test("is freed if its run has ended or never began, and stays while its run is under way", async () => {
+    const organisation = await perch.createOrganisation();
+    await createScriptedAgent(organisation);
+    const ended = await invokeAgent(perch, organisation.adminKey, { message: "first" });
+    const underWay = await invokeInBackground(perch, organisation.adminKey, { message: "0 takes 10000 ms" });
+    // The second turn waits in the engine, without a record: a client waits for its answer.
+    const context = { session_id: "s" };
+    const first = await invokeInBackground(perch, organisation.adminKey, { message: "1 takes 10000 ms", context });
+    const second = invokeAgent(perch, organisation.adminKey, { message: "2 takes 1 ms", context });
+    const neverBegan = newUuid();
+    const [row] = await query<{ organisation_id: string; agent_id: string }>(
+      "select organisation_id, agent_id from invocations where id = $1",
+      [uuidOf(underWay)],
+    );
+    const keys = [`perch:runs:${row?.organisation_id}`, `perch:runs:${row?.organisation_id}:${row?.agent_id}`];
+    const valkey = connectValkey(serviceUrl("PERCH_VALKEY_URL"), 5000, logger);
+    onTestFinished(() => valkey.disconnect());
+    await expect.poll(() => valkey.status).toBe("ready");
+    const until = Math.floor(Date.now() / 1000) + 900;
+    for (const key of keys)
+      for (const id of [uuidOf(ended.data.request_id), neverBegan]) await valkey.zadd(key, until, id);
+    const held = () => Promise.all(keys.map((key) => valkey.zrange(key, 0, -1).then((ids) => ids.toSorted())));
+    const lost = [uuidOf(ended.data.request_id), neverBegan];
+    const areFreed = async () => (await held()).every((ids) => !ids.some((id) => lost.includes(id)));
+    await expect.poll(areFreed, { timeout: 8000, interval: 100 }).toBe(true);
+    const alive = await held();
+    const { data } = await second;
+    const runs = [underWay, first, data.request_id];
+    expect(alive).toEqual(keys.map(() => runs.map(uuidOf).toSorted()));
+    for (const id of runs) expect((await waitForRunRecord(organisation, id)).status).toBe("completed");
+    await expect.poll(held).toEqual([[], []]);
+    expect(failedSteps()).toEqual([]);
   }, 60_000);
 });

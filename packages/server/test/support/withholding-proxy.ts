@@ -6,6 +6,10 @@ export interface WithholdingProxy {
   /** From now on, what this side sends is dropped, on every connection. */
   readonly withhold: (from: "client" | "server") => void;
   readonly withheldBytes: () => number;
+  /** Connections stay open and new ones are accepted, and nothing gets through in either direction. */
+  readonly hang: () => void;
+  /** What was sent since `hang` gets through now, in its order. */
+  readonly resume: () => void;
   /** Closes every connection. What comes over new ones is forwarded again. */
   readonly cut: () => void;
   readonly close: () => void;
@@ -20,6 +24,7 @@ export async function startWithholdingProxy(
   createFilter: () => Filter = () => (bytes) => bytes,
 ): Promise<WithholdingProxy> {
   const sockets = new Set<Socket>();
+  let hangs = false;
   let withheldFrom: "client" | "server" | undefined;
   let withheldBytes = 0;
 
@@ -35,6 +40,7 @@ export async function startWithholdingProxy(
       sockets.delete(source);
       target.destroy();
     });
+    if (hangs) source.pause();
   };
 
   const connectToFirst = (client: Socket, [port, ...others]: readonly number[]) => {
@@ -66,6 +72,14 @@ export async function startWithholdingProxy(
       withheldFrom = from;
     },
     withheldBytes: () => withheldBytes,
+    hang: () => {
+      hangs = true;
+      for (const socket of sockets) socket.pause();
+    },
+    resume: () => {
+      hangs = false;
+      for (const socket of sockets) socket.resume();
+    },
     cut,
     close: () => {
       listener.close();

@@ -1,6 +1,7 @@
 import type { Database } from "../../db/database.ts";
 import { isDatabaseUnavailable } from "../../db/refused-data.ts";
 import type { RunInput } from "../../engine/messages.ts";
+import { leaseOf, type RunSlots } from "../../limits/run-slots.ts";
 import { findSession } from "../record/invocation-queries.ts";
 import type { RunRecord } from "../record/run-record.ts";
 import { type Attempt, type BeginResult, initialProgress } from "../run.ts";
@@ -10,6 +11,7 @@ import { backoffMs, transientFailure } from "./run-rules.ts";
 
 interface BeginDeps {
   readonly db: Database;
+  readonly slots: Pick<RunSlots, "renew">;
   readonly records: Pick<RunRecord, "fail">;
   readonly cutTurn: CutTurnStep;
   readonly endIfOver: EndIfOver;
@@ -25,7 +27,10 @@ const earlierTurnWaits = transientFailure(
   "An earlier run of this session waits for a person. `GET /v1/approvals?status=open` lists what to decide. Decide, or cancel that run, and send the message again. With `approvals.while_waiting` set to `queue`, messages wait for their turn instead.",
 );
 
-export const createBeginStep = ({ db, records, cutTurn, endIfOver, now }: BeginDeps): BeginStep => ({
+/** A turn that waited for longer needs more than is left of its lease. */
+const renewAfterMs = 30_000;
+
+export const createBeginStep = ({ db, slots, records, cutTurn, endIfOver, now }: BeginDeps): BeginStep => ({
   begin: async (run, { interrupted: _, ...attempt }) => {
     const sinceMs = attempt.sinceMs ?? now();
     const noProgress = initialProgress(sinceMs, { turn: 0, history: [] });
@@ -34,7 +39,11 @@ export const createBeginStep = ({ db, records, cutTurn, endIfOver, now }: BeginD
         const found = await db.inOrganisation(run.organisationId, (trx) => findSession(trx, run));
         const { isWaiting, ...session } = found;
         const progress = initialProgress(now(), session);
-        if (!isWaiting) return progress;
+        if (!isWaiting) {
+          if (now() - run.acceptedAtMs > renewAfterMs)
+            await slots.renew({ ...run, ...leaseOf(run.definition.limits.timeout_seconds) });
+          return progress;
+        }
         const isQueued = run.definition.approvals?.while_waiting === "queue";
         return isQueued ? cutTurn(run, progress) : records.fail(run, progress, earlierTurnWaits, []);
       });
