@@ -22,8 +22,15 @@ export interface SentRequest {
   lastRefusal: string;
 }
 
+/** Of an agent: more runs of one at once are refused. */
+const maxConcurrentRuns = 100;
+
 export interface Clients {
   readonly sent: readonly SentRequest[];
+  /** Requests that were refused for want of a slot while fewer of their agent's were open than it has slots. */
+  readonly refusedForNothing: readonly string[];
+  /** How often clients were refused, or got no answer, by what they got. */
+  readonly failures: ReadonlyMap<string, number>;
   /** Sends many runs at once, whose last answers the model gives together. Returns the name by which the model knows them. */
   readonly sendBurst: () => string;
   /** Resolves when every client has its last answer or has given up. */
@@ -46,6 +53,8 @@ const runsPerBurst = 64;
 
 export function startClients({ apiUrls, token, count }: ClientOptions): Clients {
   const sent: SentRequest[] = [];
+  const refusedForNothing: string[] = [];
+  const failures = new Map<string, number>();
   const bursts: Promise<unknown>[] = [];
   let finishing = false;
 
@@ -62,6 +71,18 @@ export function startClients({ apiUrls, token, count }: ClientOptions): Clients 
     return { response: data.response, requestId: data.request_id };
   };
 
+  /** A run that is under way is the answer to a request that is open, so these are at least as many. */
+  const countOpen = (agent: AgentName): number =>
+    sent.filter((item) => item.agent === agent && item.answeredAtMs === undefined).length;
+
+  const noteFailure = ({ key, agent }: SentRequest, refusal: string): void => {
+    const reason = refusal.replaceAll(/req_\w+/g, "").slice(0, 110);
+    failures.set(reason, (failures.get(reason) ?? 0) + 1);
+    if (!refusal.startsWith("429") || !refusal.includes("runs under way")) return;
+    const open = countOpen(agent);
+    if (open < maxConcurrentRuns) refusedForNothing.push(`${key}: refused with ${open} open requests of ${agent}`);
+  };
+
   /** Retries with the same key, alternating between the nodes, until there is an answer or time is up. */
   const sendUntilAnswered = async (item: SentRequest, offset: number): Promise<void> => {
     for (let attempt = 0; performance.now() - item.sentAtMs < giveUpAfterMs; attempt++) {
@@ -74,6 +95,7 @@ export function startClients({ apiUrls, token, count }: ClientOptions): Clients 
         return;
       }
       item.lastRefusal = result;
+      noteFailure(item, result);
       if (/^4/.test(result) && !result.startsWith("429")) return;
       await sleep(Math.min(50 * 2 ** attempt, 500) * (0.5 + Math.random()));
     }
@@ -120,6 +142,8 @@ export function startClients({ apiUrls, token, count }: ClientOptions): Clients 
   const running = Promise.all(Array.from({ length: count }, (_, id) => client(id)));
   return {
     sent,
+    refusedForNothing,
+    failures,
     sendBurst,
     finish: async () => {
       finishing = true;

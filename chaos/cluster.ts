@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { startValkey, type ValkeyProcess } from "../packages/server/test/support/valkey-process.ts";
 import { startWebhookReceiver, type WebhookReceiver } from "../packages/server/test/support/webhook-receiver.ts";
+import { startWithholdingProxy, type WithholdingProxy } from "../packages/server/test/support/withholding-proxy.ts";
 import { exchange } from "../scripts/services/processes.ts";
 import { type DurablePostgres, startDurablePostgres } from "../scripts/testbed/durable-postgres.ts";
 import { type RestateCluster, startRestate } from "../scripts/testbed/restate-process.ts";
@@ -23,6 +24,8 @@ export interface Cluster {
   readonly leaders: EngineLeaders;
   readonly postgres: DurablePostgres;
   readonly valkey: ValkeyProcess;
+  /** Between Valkey and the first API node, and between Valkey and the first worker. */
+  readonly valkeyProxies: { readonly api: WithholdingProxy; readonly worker: WithholdingProxy };
   readonly model: CountingModel;
   readonly receiver: WebhookReceiver;
   readonly apiUrls: readonly string[];
@@ -63,6 +66,15 @@ export async function startCluster(): Promise<Cluster> {
     stops.push(postgres.drop);
     const valkey = await startValkey();
     stops.push(valkey.kill);
+    const valkeyPorts = () => [Number(new URL(valkey.url).port)];
+    const valkeyProxies = {
+      api: await startWithholdingProxy(valkeyPorts),
+      worker: await startWithholdingProxy(valkeyPorts),
+    };
+    stops.push(valkeyProxies.api.close, valkeyProxies.worker.close);
+    /** The first of several nodes reaches Valkey through a proxy. */
+    const valkeyUrlOf = (index: number, { port }: WithholdingProxy): string =>
+      index === 0 ? `redis://127.0.0.1:${port}` : valkey.url;
     const engine = await startRestate(3, partitionCount);
     stops.push(engine.stop);
     const leaders = watchLeaders(engine);
@@ -79,6 +91,7 @@ export async function startCluster(): Promise<Cluster> {
       PERCH_SCRIPT_MODEL_URL: model.url,
       PERCH_WEBHOOK_ALLOW_LOOPBACK: "true",
       PERCH_WEBHOOK_RETRY_DELAY_SECONDS: "1,1,2,2,5,5,5,5,5",
+      PERCH_RECONCILE_SECONDS: "10",
       PERCH_LOG_LEVEL: "warn",
     };
     await runPerch(settings, ["migrate"]);
@@ -87,12 +100,18 @@ export async function startCluster(): Promise<Cluster> {
     const workerPorts = [await freePort(), await freePort()];
     const balancer = await startBalancer(workerPorts);
     stops.push(balancer.close);
-    const workers = workerPorts.map((port): Node => {
-      const own = { ...settings, PERCH_WORKER_PORT: String(port), PERCH_WORKER_URL: balancer.url };
+    const workers = workerPorts.map((port, i): Node => {
+      const valkeyUrl = valkeyUrlOf(i, valkeyProxies.worker);
+      const own = {
+        ...settings,
+        PERCH_VALKEY_URL: valkeyUrl,
+        PERCH_WORKER_PORT: String(port),
+        PERCH_WORKER_URL: balancer.url,
+      };
       return { port, ...createPerchProcess("work", own, () => speaksHttp2(port)) };
     });
-    const apis = [await freePort(), await freePort()].map((port): Node => {
-      const own = { ...settings, PERCH_PORT: String(port) };
+    const apis = [await freePort(), await freePort()].map((port, i): Node => {
+      const own = { ...settings, PERCH_VALKEY_URL: valkeyUrlOf(i, valkeyProxies.api), PERCH_PORT: String(port) };
       return { port, ...createPerchProcess("serve", own, () => isOk(`http://127.0.0.1:${port}/readyz`)) };
     });
     const nodes = [...workers, ...apis];
@@ -106,7 +125,21 @@ export async function startCluster(): Promise<Cluster> {
     await leaders.waitUntilStable();
     logProgress(`the Restate nodes lead ${leaders.now()} partitions`);
     const apiUrls = apis.map(({ port }) => `http://127.0.0.1:${port}`);
-    return { apis, workers, balancer, engine, leaders, postgres, valkey, model, receiver, apiUrls, token, stop };
+    return {
+      apis,
+      workers,
+      balancer,
+      engine,
+      leaders,
+      postgres,
+      valkey,
+      valkeyProxies,
+      model,
+      receiver,
+      apiUrls,
+      token,
+      stop,
+    };
   } catch (error) {
     await stop();
     throw error;

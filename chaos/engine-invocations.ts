@@ -6,11 +6,12 @@ import { partitionCount } from "./engine-leaders.ts";
 /** The engine divides the keys, of 64 bits, into ranges of equal size. */
 const keysPerPartition = (2n ** 64n + BigInt(partitionCount) - 1n) / BigInt(partitionCount);
 
-async function queryNode<T>(adminUrl: string, sql: string): Promise<T[]> {
+async function queryNode<T>(adminUrl: string, sql: string, limitMs = 30_000): Promise<T[]> {
   const response = await fetch(`${adminUrl}/query`, {
     method: "POST",
     headers: { "content-type": "application/json", accept: "application/json" },
     body: JSON.stringify({ query: sql }),
+    signal: AbortSignal.timeout(limitMs),
   });
   if (!response.ok) throw new Error(`The engine answers a query with ${response.status}: ${await response.text()}`);
   return ((await response.json()) as { rows: T[] }).rows;
@@ -49,6 +50,22 @@ export async function countRunsByKey(engine: RestateCluster): Promise<ReadonlyMa
       group by idempotency_key`,
   );
   return new Map(rows.map(({ key, runs }) => [key, runs]));
+}
+
+/** The parts of runs that the engine has not ended, by their idempotency keys. Rejects if no node answers. */
+export async function listOpenParts({ adminUrls }: RestateCluster): Promise<ReadonlySet<string>> {
+  const sql = `select idempotency_key as part from sys_invocation_status
+    where target_service_name in ('${agentRuns}', '${agentSessions}') and status <> 'completed'`;
+  let failure: unknown;
+  for (const url of adminUrls) {
+    try {
+      const rows = await queryNode<{ part: string | null }>(url, sql, 3000);
+      return new Set(rows.flatMap(({ part }) => part ?? []));
+    } catch (error) {
+      failure = error;
+    }
+  }
+  throw failure;
 }
 
 const openRunsSql = `select id, status, last_failure as failure from sys_invocation

@@ -6,6 +6,8 @@ import { logProgress } from "./log-progress.ts";
 
 export interface Fault {
   readonly name: string;
+  /** When the burst was sent under which it came. */
+  readonly burstAtMs: number;
   /** When it may have interrupted the step that a run had in flight. Losing an API node, Valkey or the database never may. */
   readonly interruption?: { readonly fromMs: number; readonly untilMs: number };
   /** From the fault to its repair. */
@@ -15,7 +17,9 @@ export interface Fault {
 
 /** A frozen part is stopped (SIGSTOP): its connections stay open, new ones are accepted, and nothing answers. */
 type Part = "worker" | "api" | "engine" | "valkey" | "postgres";
-export type FaultKind = Part | `frozen ${Exclude<Part, "api">}`;
+/** Valkey hangs for one API node or one worker only: its connections stay open, and nothing gets through. */
+type HungKind = "hung valkey of api" | "hung valkey of worker";
+export type FaultKind = Part | `frozen ${Exclude<Part, "api">}` | HungKind;
 
 /** When a part is lost: while the last model answers of a burst of runs arrive, or while these runs are recorded. */
 export type Moment = "first byte" | "last byte" | "record";
@@ -67,17 +71,37 @@ export const fullPlan: FaultPlan = {
   pauseSeconds: 3,
 };
 export const shortPlan: FaultPlan = {
-  faults: oneOfEach,
+  faults: [
+    ["worker", "first byte"],
+    ["postgres", "record"],
+    ["engine", "record"],
+    ["api", "record"],
+    ["valkey", "record"],
+    ["frozen valkey", "record"],
+    ["worker", "record"],
+  ],
   postgresDownSeconds: 5,
-  frozenSeconds: 6,
+  frozenSeconds: 5,
   pauseSeconds: 1,
 };
 
-/** The plan with only the faults of these kinds, as many times as it has them. */
+const hungValkey: FaultPlan["faults"] = [
+  ["hung valkey of api", "record"],
+  ["hung valkey of worker", "record"],
+];
+const timesOfOne = 5;
+
+/**
+ * The plan with only the faults of these kinds, as many times as it has them. A single kind comes five times at least, with pauses
+ * that are long enough to compare the throughput before and after.
+ */
 export const withOnly = (plan: FaultPlan, kinds: readonly string[]): FaultPlan => {
-  const faults = plan.faults.filter(([kind]) => kinds.includes(kind));
-  if (faults.length === 0) throw new Error(`No fault of the plan is one of: ${kinds.join(", ")}`);
-  return { ...plan, faults };
+  const faults = [...plan.faults, ...hungValkey].filter(([kind]) => kinds.includes(kind));
+  const [first] = faults;
+  if (!first) throw new Error(`No fault of the plan is one of: ${kinds.join(", ")}`);
+  if (kinds.length > 1) return { ...plan, faults };
+  const times = Math.max(timesOfOne, faults.length);
+  return { ...plan, faults: Array.from({ length: times }, (_, i) => faults[i] ?? first), pauseSeconds: 16 };
 };
 
 interface FaultTarget {
@@ -132,6 +156,14 @@ function chooseFrozen(kind: FaultKind, nth: number, cluster: Cluster, plan: Faul
     }
     case "frozen valkey":
       return freezeTarget("Valkey", cluster.valkey.freeze, cluster.valkey.thaw);
+    case "hung valkey of api":
+      return freezeTarget("Valkey for API node 1", cluster.valkeyProxies.api.hang, cluster.valkeyProxies.api.resume);
+    case "hung valkey of worker":
+      return freezeTarget(
+        "Valkey for worker 1",
+        cluster.valkeyProxies.worker.hang,
+        cluster.valkeyProxies.worker.resume,
+      );
     case "frozen postgres":
       return freezeTarget("PostgreSQL", cluster.postgres.freeze, cluster.postgres.thaw);
     default:
@@ -202,18 +234,25 @@ async function waitForMoment(moment: Moment, burst: string, { model, postgres }:
 }
 
 /** Injects one fault after another, each repaired before the next. */
-export async function injectFaults(cluster: Cluster, clients: Clients, plan: FaultPlan): Promise<Fault[]> {
+export async function injectFaults(
+  cluster: Cluster,
+  clients: Clients,
+  plan: FaultPlan,
+  onInjected: (kind: FaultKind) => void = () => undefined,
+): Promise<Fault[]> {
   const faults: Fault[] = [];
   const times = new Map<FaultKind, number>();
   for (const [kind, moment] of plan.faults) {
     await sleep(plan.pauseSeconds * 1000);
     const nth = times.get(kind) ?? 0;
     times.set(kind, nth + 1);
+    const burstAtMs = performance.now();
     const burst = clients.sendBurst();
     await waitForMoment(moment, burst, cluster);
     const { name, downSeconds, inject, restore } = chooseTarget(kind, nth, cluster, plan);
     const { firstBytes, lastBytes } = cluster.model.sentTo(burst);
     const fromMs = performance.now();
+    onInjected(kind);
     await inject();
     const untilMs = performance.now();
     const title = `fault ${faults.length + 1}`;
@@ -228,7 +267,7 @@ export async function injectFaults(cluster: Cluster, clients: Clients, plan: Fau
     }
     // A killed worker makes no more calls, so its interruption ends at once.
     const interruption = kind === "worker" && { interruption: { fromMs, untilMs } };
-    faults.push({ name, fromMs, repairedMs, ...interruption });
+    faults.push({ name, burstAtMs, fromMs, repairedMs, ...interruption });
   }
   await sleep(plan.pauseSeconds * 1000);
   return faults;

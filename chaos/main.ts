@@ -9,13 +9,15 @@ import { runConnections } from "./connections/connections.ts";
 import { runConsole } from "./console/console.ts";
 import { readRecorded, waitForDeliveries } from "./database-records.ts";
 import { findPartitions, listRunsLeft } from "./engine-invocations.ts";
-import { type Fault, fullPlan, injectFaults, shortPlan, withOnly } from "./faults.ts";
+import { type Fault, type FaultKind, fullPlan, injectFaults, shortPlan, withOnly } from "./faults.ts";
 import { logProgress } from "./log-progress.ts";
 import { type CallCount, countCalls, type Interruption } from "./model-calls.ts";
 import { runNeighbour } from "./neighbour.ts";
 import { logFile } from "./perch-process.ts";
 import { runRestore } from "./restore/restore.ts";
+import { watchSlots } from "./slot-watch.ts";
 import { type StarvedTime, watchStarvation } from "./starvation.ts";
+import { compareThroughput } from "./throughput.ts";
 import { runUpgrade } from "./upgrade/upgrade.ts";
 import { readOptions } from "./usage.ts";
 import { compare, isClean, toVerdict, type Verdict } from "./verdict.ts";
@@ -86,7 +88,10 @@ async function runChaos(cluster: Cluster): Promise<Verdict> {
   const report = () => logProgress(`${sent.filter(isAnswered).length} of ${sent.length} invocations answered`);
   const reports = setInterval(report, 5000);
   const plan = options.short ? shortPlan : fullPlan;
-  const faults = await injectFaults(cluster, clients, options.only ? withOnly(plan, options.only.split(",")) : plan);
+  const injected = new Set<FaultKind>();
+  const slots = watchSlots(cluster, () => injected.has("api"));
+  const chosen = options.only ? withOnly(plan, options.only.split(",")) : plan;
+  const faults = await injectFaults(cluster, clients, chosen, (kind) => injected.add(kind));
   while (sent.length < minInvocations) await sleep(200, undefined, { signal: interruption.signal });
   logProgress("all faults injected; waiting for the clients to finish");
   await clients.finish();
@@ -95,6 +100,8 @@ async function runChaos(cluster: Cluster): Promise<Verdict> {
   clearInterval(reports);
   logProgress("every answered key was sent once more");
   await waitForDeliveries(cluster.postgres.adminUrl, 60);
+  await slots.settle();
+  const heldTooLong = await slots.stop();
   const recorded = await readRecorded(cluster.postgres.adminUrl);
   logProgress(`one statement recorded up to ${recorded.largestBatch} runs`);
   if (recorded.largestBatch < minLargestBatch) throw new Error("No batch of records was large enough to test anything");
@@ -107,13 +114,18 @@ async function runChaos(cluster: Cluster): Promise<Verdict> {
   const retries = sent.reduce((sum, { attempts }) => sum + attempts - 1, 0);
   for (const fault of faults) logProgress(describeClientsDuring(fault, sent));
   logProgress(`${retries} retries by clients; the longest wait for an answer was ${(longestMs / 1000).toFixed(1)} s`);
+  for (const [reason, times] of clients.failures) logProgress(`${times} times: ${reason}`);
   logProgress(`model calls: ${calls.calls}, repeated: ${calls.repeated}, of unknown runs: ${calls.unknownRunCalls}`);
   for (const { cause, repeated, maxRepeated } of calls.byCause)
     logProgress(`${cause}: ${repeated} calls repeated, ${maxRepeated} at most`);
-  for (const list of [...Object.values(findings), calls.beyondFaults, runsLeft]) {
+  logProgress(`a slot was held without a run for ${slots.outliving.longestSeconds().toFixed(1)} s at the longest`);
+  const throughput = compareThroughput(sent, faults, chosen.pauseSeconds);
+  for (const { name, ratio } of throughput) logProgress(`${name}: throughput afterwards ${ratio.toFixed(2)} of before`);
+  const left = { runs: runsLeft, slots: heldTooLong, refusedForNothing: clients.refusedForNothing };
+  for (const list of [...Object.values(findings), calls.beyondFaults, ...Object.values(left)]) {
     for (const line of list.slice(0, 20)) logProgress(line);
   }
-  return toVerdict(sent.length, faults.length, findings, calls, runsLeft);
+  return toVerdict(sent.length, faults.length, findings, calls, { ...left, throughput });
 }
 
 stopOnSignals();

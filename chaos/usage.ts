@@ -22,7 +22,9 @@ outside what was lost or done twice. It needs the programs that CONTRIBUTING.md 
                 --minutes   how long; 30 unless given, and 40 seconds with --short
 
   --short       what CI runs
-  --only NAMES  only these faults, attacks or alerts, separated by commas, or one loss of a disk
+  --only NAMES  only these faults, attacks or alerts, separated by commas, or one loss of a disk.
+                A single fault comes five times, and throughput is compared. "hung valkey of api" and
+                "hung valkey of worker" exist only here
   --json        one line with all figures instead of tables
   --help        this text
 

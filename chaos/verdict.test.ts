@@ -4,7 +4,9 @@ import type { Recorded, RecordedRun } from "./database-records.ts";
 import { addMoves, type LeaderMove } from "./engine-leaders.ts";
 import { countCalls, type Interruption } from "./model-calls.ts";
 import { readClusterState } from "./partition-leaders.ts";
+import { OutlivingSlots } from "./slot-watch.ts";
 import { starvedTimes } from "./starvation.ts";
+import { compareThroughput } from "./throughput.ts";
 import { compare } from "./verdict.ts";
 
 const sent = (extra: Partial<SentRequest> = {}): SentRequest => ({
@@ -193,4 +195,47 @@ describe("times in which the machine was taken away", () => {
       { fromMs: 19_000, untilMs: 25_000 },
     ]);
   });
+});
+
+describe("slots without a run", () => {
+  const none = new Set<string>();
+  const see = (slots: OutlivingSlots, atSeconds: number, withoutRun: string[], neverBegun = none) =>
+    slots.add({ atMs: atSeconds * 1000, held: 5, withoutRun }, neverBegun);
+
+  test("are found once, after more than 10 s without a run in every sample", () => {
+    const slots = new OutlivingSlots();
+    for (const at of [0, 5, 10]) see(slots, at, ["run"]);
+    expect(slots.found).toEqual([]);
+    for (const at of [11, 12]) see(slots, at, ["run"]);
+    expect(slots.found).toHaveLength(1);
+  });
+
+  test("are not those that were free in between, or of which a store did not tell", () => {
+    const slots = new OutlivingSlots();
+    for (const at of [0, 9]) see(slots, at, ["run"]);
+    see(slots, 10, []);
+    see(slots, 11, ["run"]);
+    slots.forget();
+    see(slots, 25, ["run"]);
+    expect(slots.found).toEqual([]);
+  });
+
+  test("may be held for longer if an API node died before it handed the run over", () => {
+    const slots = new OutlivingSlots();
+    for (const at of [0, 44, 46]) see(slots, at, ["run"], new Set(["run"]));
+    expect(slots.found).toHaveLength(1);
+    expect(slots.longestSeconds()).toBe(0);
+  });
+});
+
+test("throughput after a fault is compared with that before its burst, where pauses are long enough", () => {
+  const answers = (fromMs: number, count: number) =>
+    Array.from({ length: count }, (_, i) => sent({ answeredAtMs: fromMs + i * 10 }));
+  const faults = [
+    { name: "one", burstAtMs: 20_000, fromMs: 20_500, repairedMs: 40_000 },
+    { name: "two", burstAtMs: 70_000, fromMs: 70_500, repairedMs: 90_000 },
+  ];
+  const items = [...answers(10_000, 100), ...answers(46_000, 200), ...answers(60_000, 200), ...answers(96_000, 100)];
+  expect(compareThroughput(items, faults, 16).map(({ ratio }) => ratio)).toEqual([2, 0.5]);
+  expect(compareThroughput(items, faults, 3)).toEqual([]);
 });

@@ -13,6 +13,12 @@ export interface Verdict {
   readonly records_unlike_runs: number;
   /** Runs that the engine has not ended, though they were answered. */
   readonly runs_left_in_engine: number;
+  /** Slots that were held for more than 10 seconds after their run had ended. */
+  readonly slots_without_a_run: number;
+  /** Requests that were refused for want of a slot that no run held. */
+  readonly refused_for_nothing: number;
+  /** Faults after which the clients got less than 0.9 of the answers they got before, where that was measured. */
+  readonly faults_with_less_throughput: number;
 }
 
 export interface Findings {
@@ -100,12 +106,19 @@ export function compare(
   return { lost, different, outOfOrder: describeOutOfOrder(sent, recorded), unlikeRuns };
 }
 
+const minThroughputRatio = 0.9;
+
 export const toVerdict = (
   invocations: number,
   faults: number,
   findings: Findings,
   calls: CallCount,
-  runsLeft: readonly string[],
+  left: {
+    readonly runs: readonly string[];
+    readonly slots: readonly string[];
+    readonly refusedForNothing: readonly string[];
+    readonly throughput: readonly { readonly ratio: number }[];
+  },
 ): Verdict => ({
   invocations,
   faults,
@@ -114,7 +127,10 @@ export const toVerdict = (
   model_calls_beyond_faults: calls.beyondFaults.length,
   sessions_out_of_order: findings.outOfOrder.length,
   records_unlike_runs: findings.unlikeRuns.length,
-  runs_left_in_engine: runsLeft.length,
+  runs_left_in_engine: left.runs.length,
+  slots_without_a_run: left.slots.length,
+  refused_for_nothing: left.refusedForNothing.length,
+  faults_with_less_throughput: left.throughput.filter(({ ratio }) => ratio < minThroughputRatio).length,
 });
 
 export const isClean = (verdict: Verdict): boolean =>
@@ -123,5 +139,8 @@ export const isClean = (verdict: Verdict): boolean =>
     verdict.model_calls_beyond_faults +
     verdict.sessions_out_of_order +
     verdict.records_unlike_runs +
-    verdict.runs_left_in_engine ===
+    verdict.runs_left_in_engine +
+    verdict.slots_without_a_run +
+    verdict.refused_for_nothing +
+    verdict.faults_with_less_throughput ===
   0;
