@@ -67,10 +67,16 @@ interface Usage {
   readonly costMicros?: number;
 }
 
+/** The worker could not release the slot of this part of the run, so the process that waits for the result does. */
+interface HeldSlot {
+  readonly slotHeldByCut?: number;
+}
+
 /** `server_error`: Perch itself failed. Every other failure is the doing of the agent, of its limits, or of what it calls. */
 export type FailureCode = NonNullable<Invocation["error_code"]>;
 
 export type RunOutcome = Usage &
+  HeldSlot &
   (
     | { readonly status: "completed"; readonly response: string }
     | { readonly status: "cancelled"; readonly error: string }
@@ -95,7 +101,7 @@ export interface RequiredAction {
 }
 
 /** A run that waits for persons or, without any action, for its turn in the session. */
-export interface WaitingOutcome extends Usage {
+export interface WaitingOutcome extends Usage, HeldSlot {
   readonly status: "waiting";
   readonly cut: number;
   readonly actions: readonly RequiredAction[];

@@ -39,8 +39,8 @@ export interface RunSlots {
   readonly take: (request: SlotRequest) => Promise<"organisation" | "agent" | undefined>;
   /** The slot that the run holds has its whole lease again. Never rejects. */
   readonly renew: (run: SlotHolder & Pick<SlotRequest, "leaseSeconds">) => Promise<void>;
-  /** Resolves when every node sees that the slot is free. Without Valkey at once: the release is made up for. Never rejects. */
-  readonly release: (run: SlotHolder) => Promise<void>;
+  /** Resolves to whether every node sees now that the slot is free. If not, the release is made up for. Never rejects. */
+  readonly release: (run: SlotHolder) => Promise<boolean>;
   /** Releases a slot that only this process counted, which the worker cannot release. Cheap, and a no-op for shared slots. */
   readonly releaseLocal: (run: SlotHolder) => Promise<void>;
   /** Ids of the organisation's runs that hold a slot now. Rejects while they are not known: whoever asks must not miss one. */
@@ -71,7 +71,7 @@ export function createLocalSlots(now: () => number): RunSlots {
     for (const [id, until] of runs) if (until <= now()) runs.delete(id);
     return runs;
   };
-  const release: RunSlots["release"] = async (run) => {
+  const release = async (run: SlotHolder): Promise<void> => {
     for (const owner of slotKeys(run)) {
       const runs = runsByKey.get(owner);
       runs?.delete(runPartId(run));
@@ -98,7 +98,10 @@ export function createLocalSlots(now: () => number): RunSlots {
       const id = runPartId(run);
       for (const runs of slotKeys(run).map(activeRuns)) if (runs.has(id)) runs.set(id, now() + run.leaseSeconds * 1000);
     },
-    release,
+    release: async (run) => {
+      await release(run);
+      return true;
+    },
     releaseLocal: release,
     listHeld: async (organisationId) => [...activeRuns(organisationKey(organisationId)).keys()].map(runIdOfPart),
     isHeld: async (run) => (runsByKey.get(slotKeys(run)[1])?.get(runPartId(run)) ?? 0) > now(),

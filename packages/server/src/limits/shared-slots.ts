@@ -57,14 +57,17 @@ export function createSharedSlots(deps: SharedSlotsDeps): RunSlots {
     }
   };
 
-  const releaseShared = async (release: PendingRelease): Promise<void> => {
-    if (!state.isUp()) return releases.add(release, false);
+  const releaseShared = async (release: PendingRelease): Promise<boolean> => {
     try {
-      await send(release);
+      if (state.isUp()) {
+        await send(release);
+        return true;
+      }
     } catch (error) {
       state.failed(error);
-      releases.add(release, false);
     }
+    releases.add(release, false);
+    return false;
   };
 
   return {
@@ -77,7 +80,8 @@ export function createSharedSlots(deps: SharedSlotsDeps): RunSlots {
     },
     release: async (run) => {
       const release = { keys: slotKeys(run), id: runPartId(run), countsAfterMs: 0 };
-      await Promise.all([local.release(run), releaseShared(release)]);
+      const [isFree] = await Promise.all([releaseShared(release), local.release(run)]);
+      return isFree;
     },
     releaseLocal: local.releaseLocal,
     listHeld: async (organisationId) => {

@@ -157,7 +157,7 @@ export function createAcceptRun({ db, agents, serving, slots, quotas }: AcceptDe
     };
     const slot = {
       acquire: () => takeSlot(context, agent, run),
-      release: () => slots.release(run),
+      release: async () => void (await slots.release(run)),
     };
     if (!idempotentRequest) await slot.acquire();
     const id = idempotentRequest ? await claimRun(db, caller, run, idempotentRequest, slot) : run.id;

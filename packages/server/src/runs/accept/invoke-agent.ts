@@ -125,6 +125,7 @@ export function createInvokeAgent(deps: InvokeDeps): Handler<"POST /v1/agents/{a
     );
     if (!result) return unfinishedReply(accepted, agentRef, context);
     await slots.releaseLocal(run);
+    if (result.slotHeldByCut !== undefined) await slots.release({ ...run, cut: result.slotHeldByCut });
     if (result.status === "waiting") return waitingReply(accepted, result, agentRef, context);
     return resultOf(run.id, result);
   };

@@ -218,10 +218,11 @@ export function createCutStep(deps: CutDeps): { readonly cut: CutStep; readonly 
     if (result === "ended") return records.fail(run, progress, permanentFailure("The run had ended before."), []);
     if ("full" in result)
       return records.fail(run, progress, transientFailure(quotaMessage("waitingRuns", result.full)), []);
-    await slots.release(run);
+    const isFree = await slots.release(run);
     logNotifications.publish(run.agentId, { run: run.id, after: run.linesWritten ?? 0 });
     if (run.streamed) await streams.append(run.id, { type: "end" }, run);
-    const ended: WaitingOutcome = { status: "waiting", cut, actions: result.actions, ...usage };
+    const held = isFree ? {} : { slotHeldByCut: run.cut ?? 0 };
+    const ended: WaitingOutcome = { status: "waiting", cut, actions: result.actions, ...usage, ...held };
     return { ended, toDeliver: result.toDeliver, unrecorded: null };
   };
 

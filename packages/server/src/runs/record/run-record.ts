@@ -95,9 +95,9 @@ export function createRunRecord({
     // In this order both leave in the same turn. The slot is free on every node before the client has its answer.
     const released = slots.release(run);
     logNotifications.publish(run.agentId, { run: run.id, after: run.linesWritten ?? 0 });
-    await released;
+    const isFree = await released;
     if (run.streamed) await streams.append(run.id, { type: "end" }, run);
-    return { ended, toDeliver };
+    return { ended: isFree ? ended : { ...ended, slotHeldByCut: run.cut ?? 0 }, toDeliver };
   };
 
   /**
