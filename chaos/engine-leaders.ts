@@ -26,6 +26,8 @@ const stableMs = 4000;
 const maxUnstableMs = 90_000;
 /** What a node shows of the others may be this old. */
 const maxStaleMs = 5000;
+/** A leader goes on with its runs until it reads of the next one, whose epoch is shown before. */
+const maxStepDownMs = 2000;
 
 async function fetchFromAnyNode({ nodes }: RestateCluster): Promise<PartitionView[]> {
   for (const { metricsUrl } of nodes) {
@@ -46,7 +48,7 @@ export function addMoves(views: readonly PartitionView[], atMs: number, shown: M
     const epoch = Math.max(...own.map((view) => view.epoch));
     const before = shown.get(partition);
     if (before && epoch < before.epoch) continue;
-    const move = { partition, fromMs: (before?.atMs ?? atMs) - maxStaleMs, untilMs: atMs };
+    const move = { partition, fromMs: (before?.atMs ?? atMs) - maxStaleMs, untilMs: atMs + maxStepDownMs };
     to.push(...Array.from({ length: epoch - (before?.epoch ?? epoch) }, () => move));
     shown.set(partition, { epoch, atMs });
   }

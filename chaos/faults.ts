@@ -76,7 +76,6 @@ export const shortPlan: FaultPlan = {
     ["postgres", "record"],
     ["engine", "record"],
     ["api", "record"],
-    ["valkey", "record"],
     ["frozen valkey", "record"],
     ["worker", "record"],
   ],

@@ -18,6 +18,7 @@ import { runRestore } from "./restore/restore.ts";
 import { watchSlots } from "./slot-watch.ts";
 import { type StarvedTime, watchStarvation } from "./starvation.ts";
 import { compareThroughput } from "./throughput.ts";
+import { describeRun } from "./unexplained-calls.ts";
 import { runUpgrade } from "./upgrade/upgrade.ts";
 import { readOptions } from "./usage.ts";
 import { compare, isClean, toVerdict, type Verdict } from "./verdict.ts";
@@ -46,7 +47,7 @@ async function createAgents(cluster: Cluster): Promise<void> {
 
 /** Counts the model calls against the workers that were killed, the leaders that moved and the times without a processor. */
 async function countModelCalls(
-  { model, engine, leaders }: Cluster,
+  { model, engine, leaders, postgres }: Cluster,
   sent: readonly SentRequest[],
   faults: readonly Fault[],
   starved: readonly StarvedTime[],
@@ -63,7 +64,12 @@ async function countModelCalls(
       return partition === undefined ? [] : [[requestId, partition] as const];
     }),
   );
-  return countCalls(model.calls, sent, interruptions, partitions);
+  const count = countCalls(model.calls, sent, interruptions, partitions);
+  for (const requestId of new Set(count.beyondFaults.map((line) => line.split(":", 1)[0] ?? ""))) {
+    const about = { calls: model.calls, moves: leaders.moves, partition: partitions.get(requestId) };
+    logProgress(await describeRun(requestId, { ...about, adminUrl: postgres.adminUrl }));
+  }
+  return count;
 }
 
 /** What clients noticed of a fault: those whose requests were under way then, or were sent before it was repaired. */
@@ -101,7 +107,7 @@ async function runChaos(cluster: Cluster): Promise<Verdict> {
   logProgress("every answered key was sent once more");
   await waitForDeliveries(cluster.postgres.adminUrl, 60);
   await slots.settle();
-  const heldTooLong = await slots.stop();
+  const heldTooLong = await slots.stop(faults);
   const recorded = await readRecorded(cluster.postgres.adminUrl);
   logProgress(`one statement recorded up to ${recorded.largestBatch} runs`);
   if (recorded.largestBatch < minLargestBatch) throw new Error("No batch of records was large enough to test anything");

@@ -6,6 +6,7 @@ import { runIdOfPart } from "../packages/server/src/platform/run-part.ts";
 import { withClient } from "../scripts/testbed/scratch-database.ts";
 import type { Cluster } from "./cluster.ts";
 import { listOpenParts } from "./engine-invocations.ts";
+import type { Fault } from "./faults.ts";
 import { logFile } from "./perch-process.ts";
 
 /** What one look found: the parts of runs that hold a slot, and those of them that no run is under way for. */
@@ -54,12 +55,20 @@ export class OutlivingSlots {
   longestSeconds = (): number => this.#longestMs / 1000;
 }
 
-/** What reconcile frees must not be there, unless an API node was killed before the engine had the run. */
-async function findFreed(adminUrl: string, wasApiKilled: boolean): Promise<string[]> {
+/** Reconcile may look before processes that have just got Valkey back release what they could not. */
+const catchUpMs = 5000;
+
+/** What reconcile frees must not be there, unless Valkey had stood still or an API node was killed before the engine had the run. */
+async function findFreed(adminUrl: string, wasApiKilled: boolean, faults: readonly Fault[]): Promise<string[]> {
+  const isAfterFault = (atMs: number): boolean =>
+    faults.some(({ fromMs, repairedMs }) => atMs >= fromMs && atMs <= repairedMs + catchUpMs);
   const lines = readFileSync(logFile, "utf8")
     .split("\n")
     .filter((line) => line.includes(freedMessage));
-  const parts = lines.map((line) => String((JSON.parse(line) as { part: unknown }).part));
+  const parts = lines
+    .map((line) => JSON.parse(line) as { readonly part: string; readonly time: string })
+    .filter(({ time }) => !isAfterFault(Date.parse(time) - performance.timeOrigin))
+    .map(({ part }) => part);
   const records = parts.length === 0 ? new Map() : await findRecords(adminUrl, parts.map(runIdOfPart));
   return parts
     .filter((part) => !wasApiKilled || records.has(runIdOfPart(part)))
@@ -71,10 +80,11 @@ export interface SlotWatch {
   readonly settle: () => Promise<void>;
   readonly outliving: OutlivingSlots;
   /** Returns all slots that were held for too long. */
-  readonly stop: () => Promise<readonly string[]>;
+  readonly stop: (faults: readonly Fault[]) => Promise<readonly string[]>;
 }
 
 const sampleEveryMs = 1000;
+const maxSampleMs = 3000;
 const freedMessage = "slot of a run that is not under way freed";
 const agentKey = /^perch:runs:[^:]+:[^:]+$/;
 
@@ -104,6 +114,7 @@ export function watchSlots({ valkey, postgres, engine }: Cluster, wasApiKilled: 
   let maxHeld = 0;
 
   const sample = async (): Promise<void> => {
+    const startedMs = performance.now();
     const held = await listHeld(client);
     const records = held.length === 0 ? new Map() : await findRecords(postgres.adminUrl, held.map(runIdOfPart));
     const notRunning = held.filter((part) => records.get(runIdOfPart(part)) !== "running");
@@ -111,6 +122,8 @@ export function watchSlots({ valkey, postgres, engine }: Cluster, wasApiKilled: 
     const withoutRun = notRunning.filter((part) => !open.has(part));
     const neverBegun = withoutRun.filter((part) => wasApiKilled() && !records.has(runIdOfPart(part)));
     last = { atMs: performance.now(), held: held.length, withoutRun };
+    // A store stood still meanwhile, and with it the requests that hold a slot and are not accepted yet.
+    if (last.atMs - startedMs > maxSampleMs) outliving.forget();
     maxHeld = Math.max(maxHeld, held.length);
     outliving.add(last, new Set(neverBegun));
   };
@@ -131,12 +144,12 @@ export function watchSlots({ valkey, postgres, engine }: Cluster, wasApiKilled: 
       const isSettled = () => last?.withoutRun.length === 0 || outliving.found.length > reported;
       for (await sleep(2 * sampleEveryMs); !isSettled() && performance.now() < until; ) await sleep(sampleEveryMs);
     },
-    stop: async () => {
+    stop: async (faults) => {
       watching = false;
       await watched;
       client.disconnect();
       if (maxHeld === 0) throw new Error("No run was seen to hold a slot, so nothing was compared");
-      return [...outliving.found, ...(await findFreed(postgres.adminUrl, wasApiKilled()))];
+      return [...outliving.found, ...(await findFreed(postgres.adminUrl, wasApiKilled(), faults))];
     },
   };
 }

@@ -161,7 +161,7 @@ describe("moves of the engine's leaders", () => {
     expect(moves).toEqual([]);
     addMoves([view(0, 2), view(1, 4), view(1, 3)], 12_000, shown, moves);
     // What a node shows may be five seconds old.
-    const twice = { partition: 1, fromMs: 6000, untilMs: 12_000 };
+    const twice = { partition: 1, fromMs: 6000, untilMs: 14_000 };
     expect(moves).toEqual([twice, twice]);
     addMoves([view(1, 3)], 13_000, shown, moves);
     expect(moves).toHaveLength(2);

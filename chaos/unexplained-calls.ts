@@ -1,0 +1,42 @@
+import { parsePublicId } from "../packages/server/src/platform/ids.ts";
+import { withClient } from "../scripts/testbed/scratch-database.ts";
+import type { ModelCall } from "./counting-model.ts";
+import type { LeaderMove } from "./engine-leaders.ts";
+
+const seconds = (ms: number): string => (ms / 1000).toFixed(2);
+const nearMs = 10_000;
+
+/** What helps to find out why a run made a call again: all its calls, the moves of its partition at that time, and its log. */
+export async function describeRun(
+  requestId: string,
+  {
+    calls,
+    moves,
+    partition,
+    adminUrl,
+  }: {
+    readonly calls: readonly ModelCall[];
+    readonly moves: readonly LeaderMove[];
+    readonly partition: number | undefined;
+    readonly adminUrl: string;
+  },
+): Promise<string> {
+  const own = calls.filter((call) => call.requestId === requestId);
+  const lastMs = own.at(-1)?.atMs ?? 0;
+  const near = moves.filter((move) => move.partition === partition && Math.abs(move.untilMs - lastMs) < nearMs);
+  const log = await withClient(adminUrl, async (client) => {
+    const { rows } = await client.query<{ at: number; type: string; failed: string | null }>(
+      `select extract(epoch from timestamp) * 1000 as at, metadata ->> 'type' as type, metadata ->> 'failed' as failed
+         from log_entries where invocation_id = $1 order by timestamp`,
+      [parsePublicId("request", requestId)],
+    );
+    return rows.map(
+      ({ at, type, failed }) => `${type}${failed ? " (failed)" : ""} ${seconds(at - performance.timeOrigin)}`,
+    );
+  });
+  return [
+    `  ${requestId} in partition ${partition}: steps ${own.map(({ step, atMs }) => `${step} at ${seconds(atMs)}`).join(", ")}`,
+    `  its partition moved: ${near.map(({ fromMs, untilMs }) => `${seconds(fromMs)} to ${seconds(untilMs)}`).join(", ") || "no"}`,
+    `  its log: ${log.join(", ")}`,
+  ].join("\n");
+}
