@@ -25,13 +25,14 @@ export async function describeRun(
   const lastMs = own.at(-1)?.atMs ?? 0;
   const near = moves.filter((move) => move.partition === partition && Math.abs(move.untilMs - lastMs) < nearMs);
   const log = await withClient(adminUrl, async (client) => {
-    const { rows } = await client.query<{ at: number; type: string; failed: string | null }>(
-      `select extract(epoch from timestamp) * 1000 as at, metadata ->> 'type' as type, metadata ->> 'failed' as failed
-         from log_entries where invocation_id = $1 order by timestamp`,
+    const { rows } = await client.query<{ ms: number; type: string; failed: string | null; message: string }>(
+      `select extract(epoch from at) * 1000 as ms, metadata ->> 'type' as type, metadata ->> 'failed' as failed, message
+         from log_entries where invocation_id = $1 order by at, line`,
       [parsePublicId("request", requestId)],
     );
     return rows.map(
-      ({ at, type, failed }) => `${type}${failed ? " (failed)" : ""} ${seconds(at - performance.timeOrigin)}`,
+      ({ ms, type, failed, message }) =>
+        `${type}${failed || type === "interrupted" ? ` (${message})` : ""} ${seconds(ms - performance.timeOrigin)}`,
     );
   });
   return [
