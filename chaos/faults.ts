@@ -208,8 +208,6 @@ function chooseTarget(kind: FaultKind, nth: number, cluster: Cluster, plan: Faul
   }
 }
 
-const maxReadLateMs = 1000;
-
 /** For a busy machine; the moment comes within a second or two on one that is not. */
 const maxWaitSeconds = 120;
 
@@ -266,8 +264,8 @@ export async function injectFaults(
       await cluster.leaders.waitUntilStable();
       logProgress(`${title}: the Restate nodes lead ${cluster.leaders.now()} partitions`);
     }
-    // A killed worker makes no more calls. The model, in this busy process, may read those that it had sent a little later.
-    const interruption = kind === "worker" && { interruption: { fromMs, untilMs: untilMs + maxReadLateMs } };
+    // A killed worker makes no more calls, so its interruption ends at once.
+    const interruption = kind === "worker" && { interruption: { fromMs, untilMs } };
     faults.push({ name, burstAtMs, fromMs, repairedMs, ...interruption });
   }
   await sleep(plan.pauseSeconds * 1000);

@@ -9,10 +9,9 @@ import { listOpenParts } from "./engine-invocations.ts";
 import type { Fault } from "./faults.ts";
 import { logFile } from "./perch-process.ts";
 
-/** What one look found: the parts of runs that hold a slot, and those of them that no run is under way for. */
+/** What one look found: the parts that hold a slot while no run is under way for them. */
 export interface SlotSample {
   readonly atMs: number;
-  readonly held: number;
   readonly withoutRun: readonly string[];
 }
 
@@ -58,7 +57,7 @@ export class OutlivingSlots {
 /** Reconcile may look before processes that have just got Valkey back release what they could not. */
 const catchUpMs = 5000;
 
-/** What reconcile frees must not be there, unless Valkey had stood still or an API node was killed before the engine had the run. */
+/** What reconcile frees must not be there, unless a part stood still or an API node was killed before the engine had the run. */
 async function findFreed(adminUrl: string, wasApiKilled: boolean, faults: readonly Fault[]): Promise<string[]> {
   const isAfterFault = (atMs: number): boolean =>
     faults.some(({ fromMs, repairedMs }) => atMs >= fromMs && atMs <= repairedMs + catchUpMs);
@@ -121,7 +120,7 @@ export function watchSlots({ valkey, postgres, engine }: Cluster, wasApiKilled: 
     const open = notRunning.length === 0 ? new Set() : await listOpenParts(engine);
     const withoutRun = notRunning.filter((part) => !open.has(part));
     const neverBegun = withoutRun.filter((part) => wasApiKilled() && !records.has(runIdOfPart(part)));
-    last = { atMs: performance.now(), held: held.length, withoutRun };
+    last = { atMs: performance.now(), withoutRun };
     // A store stood still meanwhile, and with it the requests that hold a slot and are not accepted yet.
     if (last.atMs - startedMs > maxSampleMs) outliving.forget();
     maxHeld = Math.max(maxHeld, held.length);

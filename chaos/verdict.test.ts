@@ -200,7 +200,7 @@ describe("times in which the machine was taken away", () => {
 describe("slots without a run", () => {
   const none = new Set<string>();
   const see = (slots: OutlivingSlots, atSeconds: number, withoutRun: string[], neverBegun = none) =>
-    slots.add({ atMs: atSeconds * 1000, held: 5, withoutRun }, neverBegun);
+    slots.add({ atMs: atSeconds * 1000, withoutRun }, neverBegun);
 
   test("are found once, after more than 10 s without a run in every sample", () => {
     const slots = new OutlivingSlots();

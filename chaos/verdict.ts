@@ -17,7 +17,7 @@ export interface Verdict {
   readonly slots_without_a_run: number;
   /** Requests that were refused for want of a slot that no run held. */
   readonly refused_for_nothing: number;
-  /** Faults after which the clients got less than 0.8 of the answers they got before, where that was measured. */
+  /** Faults after which the clients got less than 0.9 of the answers they got before, where that was measured. */
   readonly faults_with_less_throughput: number;
 }
 
@@ -106,8 +106,7 @@ export function compare(
   return { lost, different, outOfOrder: describeOutOfOrder(sent, recorded), unlikeRuns };
 }
 
-/** Of single faults: what is counted in ten seconds differs by more than a tenth without any fault. */
-const minThroughputRatio = 0.8;
+const minThroughputRatio = 0.9;
 
 export const toVerdict = (
   invocations: number,

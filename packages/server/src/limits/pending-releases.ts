@@ -22,18 +22,17 @@ interface PendingReleasesDeps {
   readonly state: Pick<ValkeyState, "isUp" | "failed" | "onRecovered">;
   readonly send: (release: PendingRelease) => Promise<SlotReply>;
   readonly logger: Logger;
-  readonly maxPending?: number;
 }
 
 /** Some seconds of the runs of a busy process. What exceeds this number is left to reconcile. */
-const defaultMaxPending = 50_000;
+const maxPending = 50_000;
 const sentTogether = 128;
 const retryAfterMs = 250;
 const closeWithinMs = 2000;
 
 /** A release that could not be made, or that Valkey may execute before the take that it undoes, is made again until it counts. */
 export function createPendingReleases(deps: PendingReleasesDeps): PendingReleases {
-  const { state, send, logger, maxPending = defaultMaxPending } = deps;
+  const { state, send, logger } = deps;
   const pending = new Map<string, PendingRelease>();
   let flushing: Promise<void> | undefined;
 
