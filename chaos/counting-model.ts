@@ -7,6 +7,8 @@ export interface ModelCall {
   readonly requestId: string;
   readonly step: number;
   readonly atMs: number;
+  /** When its caller closed the connection, where it did so before the whole answer was sent. */
+  cutOffAtMs?: number;
 }
 
 /** What was sent of the last answers of one burst. */
@@ -66,8 +68,16 @@ export async function startCountingModel(): Promise<CountingModel> {
     return burst;
   };
 
-  const reply = ({ request_id: requestId, step, messages }: ScriptRequest, message: string) => {
-    const call = calls.push({ requestId, step, atMs: performance.now() });
+  /** Notes the call and returns its number. */
+  const note = ({ request_id: requestId, step }: ScriptRequest, response: ServerResponse): number => {
+    const call: ModelCall = { requestId, step, atMs: performance.now() };
+    response.on("close", () => {
+      if (!response.writableFinished) call.cutOffAtMs = performance.now();
+    });
+    return calls.push(call);
+  };
+
+  const reply = ({ step, messages }: ScriptRequest, message: string, call: number) => {
     if (step < stepsOf(message)) return { tool_calls: [{ name: "perch_echo", arguments: { step, call } }], tokens: 1 };
     const earlier = messages.filter(({ role }) => role === "user").length - 1;
     const echoed = messages.filter(({ role }) => role === "tool").map(({ content }) => content);
@@ -88,7 +98,7 @@ export async function startCountingModel(): Promise<CountingModel> {
 
   const answer = async (request: ScriptRequest, response: ServerResponse): Promise<void> => {
     const message = request.messages.findLast(({ role }) => role === "user")?.content ?? "";
-    const body = JSON.stringify(reply(request, message));
+    const body = JSON.stringify(reply(request, message, note(request, response)));
     response.writeHead(200, { "content-type": "application/json" });
     const [, name, size] = burstOf(message);
     if (name && request.step === stepsOf(message)) return sendInBurst(findBurst(name), Number(size), body, response);

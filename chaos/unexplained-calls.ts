@@ -6,6 +6,9 @@ import type { LeaderMove } from "./engine-leaders.ts";
 const seconds = (ms: number): string => (ms / 1000).toFixed(2);
 const nearMs = 10_000;
 
+const describeCall = ({ step, atMs, cutOffAtMs }: ModelCall): string =>
+  `${step} at ${seconds(atMs)}${cutOffAtMs === undefined ? "" : ` (cut off at ${seconds(cutOffAtMs)})`}`;
+
 /** What helps to find out why a run made a call again: all its calls, the moves of its partition at that time, and its log. */
 export async function describeRun(
   requestId: string,
@@ -36,7 +39,7 @@ export async function describeRun(
     );
   });
   return [
-    `  ${requestId} in partition ${partition}: steps ${own.map(({ step, atMs }) => `${step} at ${seconds(atMs)}`).join(", ")}`,
+    `  ${requestId} in partition ${partition}: steps ${own.map(describeCall).join(", ")}`,
     `  its partition moved: ${near.map(({ fromMs, untilMs }) => `${seconds(fromMs)} to ${seconds(untilMs)}`).join(", ") || "no"}`,
     `  its log: ${log.join(", ")}`,
   ].join("\n");
