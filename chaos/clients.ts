@@ -3,6 +3,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 export interface Answer {
   readonly response: string;
   readonly requestId: string;
+  /** It was read from the record of the run, for a key that was sent before. */
+  readonly isReplayed?: boolean;
 }
 
 /** The runs of the second one have a webhook to be delivered to, so they have something to send after their last step. */
@@ -68,7 +70,8 @@ export function startClients({ apiUrls, token, count }: ClientOptions): Clients 
     const body = await response.text();
     if (response.status !== 200) return `${response.status} ${body.slice(0, 300)}`;
     const { data } = JSON.parse(body) as { data: { response: string; request_id: string } };
-    return { response: data.response, requestId: data.request_id };
+    const isReplayed = response.headers.get("idempotent-replayed") === "true";
+    return { response: data.response, requestId: data.request_id, isReplayed };
   };
 
   /** A run that is under way is the answer to a request that is open, so these are at least as many. */

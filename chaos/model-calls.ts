@@ -23,7 +23,8 @@ export interface Interruption {
 
 interface Run {
   readonly calls: readonly ModelCall[];
-  readonly answeredAtMs: number;
+  /** When it was answered. An answer from its record may come before the engine knows that the last step is over. */
+  readonly endedAtMs: number;
   readonly partition: number | undefined;
 }
 
@@ -35,7 +36,7 @@ interface Run {
  *  - it explains no other call of that run: one run, one interruption, one step,
  *  - it explains no more calls than there were runs in flight at one moment of it, in its partition,
  *  - the call that is repeated began before the interruption was over, and the repetition came after it began,
- *  - the step was not over when it was repeated: neither the run's next step nor its answer had been seen outside.
+ *  - the step was not over when it was repeated: neither the run's next step nor the engine's answer had been seen outside.
  */
 const explains = (
   { partition, fromMs, untilMs }: Interruption,
@@ -55,11 +56,10 @@ function maxRunsInFlight(runs: readonly Run[], { partition, fromMs, untilMs }: I
     (run) =>
       (partition === undefined || partition === run.partition) &&
       startedAtMs(run) <= untilMs &&
-      run.answeredAtMs >= fromMs,
+      run.endedAtMs >= fromMs,
   );
   const moments = [fromMs, ...touched.map(startedAtMs).filter((atMs) => atMs > fromMs)];
-  const countAt = (atMs: number) =>
-    touched.filter((run) => startedAtMs(run) <= atMs && run.answeredAtMs >= atMs).length;
+  const countAt = (atMs: number) => touched.filter((run) => startedAtMs(run) <= atMs && run.endedAtMs >= atMs).length;
   return Math.max(...moments.map(countAt));
 }
 
@@ -69,7 +69,7 @@ function repetitionsOf(run: Run, remaining: Map<Interruption, number>) {
   return run.calls.flatMap((repeat, i) => {
     const first = run.calls.slice(0, i).findLast(({ step }) => step === repeat.step);
     if (!first) return [];
-    const isOverAtMs = run.calls.find(({ step }) => step === repeat.step + 1)?.atMs ?? run.answeredAtMs;
+    const isOverAtMs = run.calls.find(({ step }) => step === repeat.step + 1)?.atMs ?? run.endedAtMs;
     const [by] =
       [...remaining].find(
         ([each, count]) => count > 0 && !used.has(each) && explains(each, run, { first, repeat, isOverAtMs }),
@@ -91,14 +91,15 @@ export function countCalls(
   interruptions: readonly Interruption[],
   partitions: ReadonlyMap<string, number>,
 ): CallCount {
-  const answeredAt = new Map(
-    sent.flatMap(({ answers, answeredAtMs = 0 }) => answers.map(({ requestId }) => [requestId, answeredAtMs] as const)),
-  );
+  const answered = new Map(sent.flatMap((item) => item.answers.map(({ requestId }) => [requestId, item] as const)));
   const known = [...Map.groupBy(calls, ({ requestId }) => requestId)].flatMap(([requestId, own]): Run[] => {
-    const answeredAtMs = answeredAt.get(requestId);
-    return answeredAtMs === undefined ? [] : [{ calls: own, answeredAtMs, partition: partitions.get(requestId) }];
+    const item = answered.get(requestId);
+    if (!item) return [];
+    const lastCallMs = item.answers[0]?.isReplayed ? (own.at(-1)?.atMs ?? 0) : 0;
+    const endedAtMs = Math.max(item.answeredAtMs ?? 0, lastCallMs);
+    return [{ calls: own, endedAtMs, partition: partitions.get(requestId) }];
   });
-  const unknownRunCalls = calls.filter(({ requestId }) => !answeredAt.has(requestId));
+  const unknownRunCalls = calls.filter(({ requestId }) => !answered.has(requestId));
   const maxRepeats = new Map(interruptions.map((each) => [each, maxRunsInFlight(known, each)]));
   const remaining = new Map(maxRepeats);
   const repetitions = known.flatMap((run) => repetitionsOf(run, remaining));

@@ -139,6 +139,11 @@ describe("model calls beyond faults", () => {
     expect(beyond([call(300), call(400, 2), call(600)])).toBe(1);
     expect(beyond([call(100), call(600)], [kill], [sent({ answeredAtMs: 400 })])).toBe(1);
   });
+  test("but after an answer that was read from the record, which commits before the engine knows of the step's end", () => {
+    const answers = [{ requestId: "req_1", response: "hello", isReplayed: true }];
+    expect(beyond([call(100), call(600)], [kill], [sent({ answeredAtMs: 400, answers })])).toBe(0);
+    expect(beyond([call(100), call(600), call(700)], [kill], [sent({ answeredAtMs: 400, answers })])).toBe(1);
+  });
   test("nor for more runs than were in flight at one moment", () => {
     const move = { cause: "move", partition: 1, fromMs: 500, untilMs: 2000 };
     const calls = [call(490), call(510), call(700, 1, "req_2"), call(800, 1, "req_2")];
