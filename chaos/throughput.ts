@@ -5,9 +5,13 @@ import type { Fault } from "./faults.ts";
 const windowMs = 10_000;
 const recoveryMs = 5000;
 
+const medianOf = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+
 /**
- * The rate of answers some seconds after each fault, beside the rate before its burst. Empty if the pauses between the faults are
- * too short to tell.
+ * The rate of answers some seconds after each fault, beside the rate before the bursts: the median of all, because one window
+ * differs from the next by a tenth without any fault; and no less than before the first burst, which no fault can have lowered. Empty
+ * if the pauses between the faults are too short to tell.
  */
 export function compareThroughput(
   sent: readonly SentRequest[],
@@ -17,8 +21,7 @@ export function compareThroughput(
   if (pauseSeconds * 1000 < windowMs + recoveryMs) return [];
   const answeredSince = (fromMs: number): number =>
     sent.filter(({ answeredAtMs = 0 }) => answeredAtMs >= fromMs && answeredAtMs < fromMs + windowMs).length;
-  return faults.map(({ name, burstAtMs, repairedMs }) => ({
-    name,
-    ratio: answeredSince(repairedMs + recoveryMs) / answeredSince(burstAtMs - windowMs),
-  }));
+  const answeredBefore = faults.map(({ burstAtMs }) => answeredSince(burstAtMs - windowMs));
+  const usual = Math.max(medianOf(answeredBefore), answeredBefore[0] ?? 0);
+  return faults.map(({ name, repairedMs }) => ({ name, ratio: answeredSince(repairedMs + recoveryMs) / usual }));
 }

@@ -233,14 +233,26 @@ describe("slots without a run", () => {
   });
 });
 
-test("throughput after a fault is compared with that before its burst, where pauses are long enough", () => {
+test("throughput after a fault is compared with what was usual before, where pauses are long enough", () => {
   const answers = (fromMs: number, count: number) =>
     Array.from({ length: count }, (_, i) => sent({ answeredAtMs: fromMs + i * 10 }));
-  const faults = [
-    { name: "one", burstAtMs: 20_000, fromMs: 20_500, repairedMs: 40_000 },
-    { name: "two", burstAtMs: 70_000, fromMs: 70_500, repairedMs: 90_000 },
-  ];
-  const items = [...answers(10_000, 100), ...answers(46_000, 200), ...answers(60_000, 200), ...answers(96_000, 100)];
-  expect(compareThroughput(items, faults, 16).map(({ ratio }) => ratio)).toEqual([2, 0.5]);
-  expect(compareThroughput(items, faults, 3)).toEqual([]);
+  const faults = [20_000, 70_000, 120_000].map((burstAtMs, i) => ({
+    name: `fault ${i + 1}`,
+    burstAtMs,
+    fromMs: burstAtMs + 500,
+    repairedMs: burstAtMs + 20_000,
+  }));
+  const ratios = (before: readonly number[], after: readonly number[], pauseSeconds = 16) =>
+    compareThroughput(
+      faults.flatMap(({ burstAtMs, repairedMs }, i) => [
+        ...answers(burstAtMs - 10_000, before[i] ?? 0),
+        ...answers(repairedMs + 6000, after[i] ?? 0),
+      ]),
+      faults,
+      pauseSeconds,
+    ).map(({ ratio }) => ratio);
+  expect(ratios([100, 120, 90], [100, 50, 90])).toEqual([1, 0.5, 0.9]);
+  // A loss that lasts does not become what is usual.
+  expect(ratios([100, 10, 10], [10, 10, 10])).toEqual([0.1, 0.1, 0.1]);
+  expect(ratios([100, 120, 90], [100, 50, 90], 3)).toEqual([]);
 });
