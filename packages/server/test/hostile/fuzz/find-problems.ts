@@ -20,9 +20,9 @@ export interface Exchange {
 /** Errors that the HTTP layer may answer before an operation is chosen. */
 const frameworkCodes: readonly string[] = ["invalid_request", "not_found", "payload_too_large"];
 
-/** Internal details that no response may show. */
+/** Internal details that no response may show. A check says of an agent's own server that it refuses connections. */
 const internalDetails =
-  /node_modules|\.ts:\d+|\n\s+at |postgres(ql)?:\/\/|relation "|duplicate key value|ECONNREFUSED|FST_ERR|pg_catalog/;
+  /node_modules|\.ts:\d+|\n\s+at |postgres(ql)?:\/\/|relation "|duplicate key value|(?<!it refuses connections \()ECONNREFUSED|FST_ERR|pg_catalog/;
 
 class Problems {
   readonly found: string[] = [];
