@@ -42,7 +42,7 @@ async function runHousekeeping(database: DurablePostgres): Promise<Map<string, n
   const core = composeCore(readConfig({ ...process.env, ...scratchSettings(database, 0) }), createLogger("error"));
   const times = new Map<string, number>();
   try {
-    for (const { name, run } of housekeepingSteps(core)) {
+    for (const { name, run } of housekeepingSteps(core, { eraseUser: async () => undefined })) {
       if (name === needsEngine) continue;
       const startedAt = performance.now();
       await run();

@@ -78,7 +78,7 @@ export async function connections(options: { readonly short: boolean }): Promise
       tool: { type: "http", name: "mail", url: `${outside.url}/messages` },
     } as const;
     const core = await startCore(stops, installation);
-    const store = (name: string, size: number) => storeConnections(database, core, accounts, { name, size });
+    const store = (name: string, size: number) => storeConnections(database, core.keys, accounts, { name, size });
     const small = await store("small", smallSize);
     const few = await watchIdle(installation, outside, inspectorPorts, sizes.idleSeconds);
     console.error(show(smallSize, few));

@@ -25,7 +25,7 @@ const never = (): never => {
 };
 
 /** What a worker does for each call of a tool with a user's account. */
-function createLookUp({ db, connectionGrants, logger }: Core, { issuer, tool }: Accounts) {
+function createLookUp({ db, keys: { connectionGrants }, logger }: Core, { issuer, tool }: Accounts) {
   const findToken = createFindToken({
     db,
     connectionGrants,

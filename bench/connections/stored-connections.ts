@@ -72,7 +72,7 @@ const grantAt = ({ issuer, tool }: Accounts, user: string): Grant => ({
 /** Stores connections of so many users, in an organisation of its own. */
 export async function storeConnections(
   database: ScratchDatabase,
-  { connectionGrants }: Pick<Core, "connectionGrants">,
+  { connectionGrants }: Pick<Core["keys"], "connectionGrants">,
   accounts: Accounts,
   { name, size }: { readonly name: string; readonly size: number },
 ): Promise<Subject> {

@@ -80,6 +80,8 @@ begin
   if budget > 0 then
     -- At most 64 rows of one, and 16 of the other.
     delete from oauth_clients c where c.organisation_id = organisation and c.agent_id = agent;
+    get diagnostics deleted = row_count;
+    purged := purged || jsonb_build_object('oauth_clients', deleted);
     delete from memory_counts c where c.organisation_id = organisation and c.agent_id = agent;
     get diagnostics deleted = row_count;
     purged := purged || jsonb_build_object('memory_counts', deleted);

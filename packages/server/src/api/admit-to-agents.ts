@@ -1,16 +1,13 @@
 import { type AgentResource, type AgentSource, isAgentResource, type Permission } from "@perch/contract";
 import { authorize } from "../auth/authenticate.ts";
-import type { Caller, Scope } from "../auth/caller.ts";
+import type { Caller } from "../auth/caller.ts";
 import type { Client } from "../auth/client.ts";
-import type { Database, OrganisationTransaction } from "../db/database.ts";
+import type { Database } from "../db/database.ts";
 import { ApiError, isRefusal } from "../platform/api-error.ts";
 import { parsePublicId } from "../platform/ids.ts";
 import type { AgentDirectory } from "../resources/agents/agent-directory.ts";
 import type { GuardedAgent } from "../resources/agents/agent-queries.ts";
-import { findApproval } from "../resources/approvals/approval-queries.ts";
-import { findEvent } from "../resources/events/event-queries.ts";
-import { findAgentOfKey } from "../resources/keys/key-queries.ts";
-import { findWebhook } from "../resources/webhooks/webhook-queries.ts";
+import type { FindAgentId } from "../resources/resource.ts";
 import type { Admitted } from "./admission.ts";
 import type { Guard, MfaOperation } from "./guard.ts";
 
@@ -33,6 +30,7 @@ interface AdmitDeps {
   readonly db: Pick<Database, "inOrganisation">;
   readonly agents: Pick<AgentDirectory, "find" | "guarded">;
   readonly guard: Pick<Guard, "admitToAgent" | "verifyForAgents">;
+  readonly agentOfResource: Readonly<Record<AgentResource, FindAgentId>>;
 }
 
 export type AdmitToAgents = (
@@ -42,24 +40,14 @@ export type AdmitToAgents = (
   input: OperationInput,
 ) => Promise<Admitted>;
 
-type FindAgentId = (trx: OrganisationTransaction, scope: Scope, id: string) => Promise<string | null | undefined>;
-
-/** The agent that a resource belongs to; null if it belongs to none, undefined if there is no such resource. */
-const agentOfResource: Record<AgentResource, FindAgentId> = {
-  webhook: async (trx, scope, id) => (await findWebhook(trx, scope, id))?.agent_id,
-  event: async (trx, scope, id) => (await findEvent(trx, scope, id))?.agent_id,
-  key: findAgentOfKey,
-  approval: async (trx, scope, id) => (await findApproval(trx, { ...scope, id }))?.agent_id,
-};
-
 const fieldOf = (part: object | undefined, name: string): string | undefined =>
   (part as Record<string, string | undefined> | undefined)?.[name];
 
 /**
- * An agent's settings count wherever its data or its control can be reached, so also where a webhook, an event, a key or an approval
- * belongs to it, or a field names it. Lists over several agents leave out those that refuse the caller.
+ * An agent's settings count wherever its data or its control can be reached, so also where a resource such as a
+ * webhook belongs to it, or a field names it. Lists over several agents leave out those that refuse the caller.
  */
-export function createAdmitToAgents({ db, agents, guard }: AdmitDeps): AdmitToAgents {
+export function createAdmitToAgents({ db, agents, guard, agentOfResource }: AdmitDeps): AdmitToAgents {
   /** Undefined: the request is about no single agent. */
   const findAgentId = async (
     source: ConcernedAgents["source"],

@@ -2,8 +2,8 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import type { Client } from "../auth/client.ts";
 import { storableText } from "../platform/storable-text.ts";
 import { answerFieldOf, parseAnswer } from "../resources/approvals/answer-field.ts";
-import type { DecideByLink, LinkHolder, ToDecision } from "../resources/webhooks/decide-by-link.ts";
-import { linkPath } from "../resources/webhooks/delivered-link.ts";
+import type { DecideByLink, LinkHolder, ToDecision } from "../resources/approvals/decide-by-link.ts";
+import { linkPath } from "../resources/approvals/delivered-link.ts";
 import type { Admission } from "./admission.ts";
 import { approvalPage, decidedPage, invalidLinkPage, isShownWhole, refusedPage } from "./approval-page.ts";
 import { replyWithError } from "./error-reply.ts";

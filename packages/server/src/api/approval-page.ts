@@ -1,6 +1,6 @@
 import { toPublicId } from "../platform/ids.ts";
 import { type AnswerField, answerFieldOf } from "../resources/approvals/answer-field.ts";
-import type { LinkedApproval } from "../resources/webhooks/decide-by-link.ts";
+import type { LinkedApproval } from "../resources/approvals/decide-by-link.ts";
 import { createPage, row } from "./person-page.ts";
 import { visibleHtml } from "./visible-html.ts";
 

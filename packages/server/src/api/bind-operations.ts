@@ -16,7 +16,7 @@ import { toPublicId } from "../platform/ids.ts";
 import type { Share } from "../platform/shares.ts";
 import type { AgentDirectory } from "../resources/agents/agent-directory.ts";
 import { isAudited } from "../resources/audit/audit-entry.ts";
-import { resourceTypeOf } from "../resources/audit/audit-rules.ts";
+import type { ResourceTypeOf } from "../resources/audit/audit-rules.ts";
 import type { RefusalRecords } from "../resources/audit/record-refusals.ts";
 import {
   EventStream,
@@ -47,6 +47,7 @@ type AnyHandler = (input: unknown, context: RequestContext | PublicContext) => P
 
 interface BindOptions extends Pick<ContextDeps, "clientOf" | "changeOnce" | "publicUrl"> {
   readonly handlers: Handlers;
+  readonly resourceTypeOf: ResourceTypeOf;
   readonly admission: Admission;
   readonly agents: Pick<AgentDirectory, "find">;
   readonly guard: Guard;
@@ -61,8 +62,7 @@ interface BindOptions extends Pick<ContextDeps, "clientOf" | "changeOnce" | "pub
  * Which named operation of `security.mfa` it is: changes to an agent, to what belongs to it, and to what agents share. A decision
  * changes none of them, and the policy of its approval says whether it needs a code, which works only once.
  */
-const mfaOperation = (key: OperationKey, source: AgentSource): MfaOperation | undefined => {
-  const type = resourceTypeOf(key);
+const mfaOperation = (key: OperationKey, type: string, source: AgentSource): MfaOperation | undefined => {
   if (!isAudited(key) || type === "approval" || (source === "none" && type !== "provider")) return undefined;
   return { name: key.startsWith("DELETE ") ? "delete" : "update", ofKey: type === "key" };
 };
@@ -73,12 +73,13 @@ const ofEveryAgent: readonly string[] = ["webhook", "erasure"];
 /** The agents whose settings apply though the path names none. */
 function concernedAgents(
   key: OperationKey,
+  type: string,
   source: AgentSource,
   mfa: MfaOperation | undefined,
 ): ConcernedAgents | undefined {
   const { permission }: Operation = operations[key];
   if (source === "path" || source === "none" || permission === "public") return undefined;
-  return { source, mfa, permission, isAboutEveryAgent: isAudited(key) && ofEveryAgent.includes(resourceTypeOf(key)) };
+  return { source, mfa, permission, isAboutEveryAgent: isAudited(key) && ofEveryAgent.includes(type) };
 }
 
 /** With these, whoever set an agent's `auth` by mistake can take it back. */
@@ -87,6 +88,7 @@ const waysBack: readonly OperationKey[] = ["GET /v1/agents/{agent_id}", "PATCH /
 /** What of an operation is the same for all of its requests. */
 interface Route {
   readonly key: OperationKey;
+  readonly resourceType: string;
   readonly operation: Operation;
   readonly method: string;
   readonly url: string;
@@ -101,21 +103,22 @@ interface Route {
   readonly parseInput: ParseInput;
 }
 
-function createRoute(key: OperationKey): Route {
+function createRoute(key: OperationKey, resourceType: string): Route {
   const operation: Operation = operations[key];
   const { method, path } = routeOf(key);
   const source = agentSourceOf(operation);
   const hasAgent = source === "path";
-  const mfa = mfaOperation(key, source);
+  const mfa = mfaOperation(key, resourceType, source);
   return {
     key,
+    resourceType,
     operation,
     method,
     url: routeUrl(path),
     hasAgent,
     isLimitedByAgent: hasAgent && method !== "PATCH" && method !== "DELETE",
     guarded: { mfa, isWayBack: waysBack.includes(key) },
-    concerned: concernedAgents(key, source, mfa),
+    concerned: concernedAgents(key, resourceType, source, mfa),
     deprecation: operation.deprecated && deprecationHeaders(operation.deprecated, { tag: operation.tag, method, path }),
     parseInput: createParseInput(operation),
   };
@@ -162,7 +165,7 @@ export function bindOperations(app: FastifyInstance, options: BindOptions): void
   };
 
   const contextOf = (
-    { key, operation }: Route,
+    { key, resourceType, operation }: Route,
     request: FastifyRequest,
     reply: FastifyReply,
     body: unknown,
@@ -171,7 +174,7 @@ export function bindOperations(app: FastifyInstance, options: BindOptions): void
       return { correlationId: request.id, address: request.ip, browser: createBrowser(request, publicUrl) };
     const { admitted } = request;
     if (!admitted) throw new Error(`${key} ran without a caller`);
-    return new OperationContext(options, { key, operation, request, reply, admitted, body });
+    return new OperationContext(options, { key, resourceType, operation, request, reply, admitted, body });
   };
 
   /** Before the handler, so that no run starts whose stream is refused. */
@@ -187,7 +190,7 @@ export function bindOperations(app: FastifyInstance, options: BindOptions): void
     if (admitted && permission !== "public") await admission.readmit(admitted, permission);
   };
 
-  for (const route of operationKeys.map(createRoute)) {
+  for (const route of operationKeys.map((each) => createRoute(each, options.resourceTypeOf(each)))) {
     const { key, operation, method, url, isLimitedByAgent } = route;
     const { permission } = operation;
     const handler = handlers[key] as AnyHandler;
@@ -209,14 +212,16 @@ export function bindOperations(app: FastifyInstance, options: BindOptions): void
           isSignOutOf: (sessionId) => isSignOutOf(key, request, sessionId),
           setHeaders: (headers) => void reply.headers(headers),
           onRefused: (refusal, caller) =>
-            caller ? refusals.record(auditedRequest(key, request, { caller }), refusal) : refusals.count(key, refusal),
+            caller
+              ? refusals.record(auditedRequest(route, request, { caller }), refusal)
+              : refusals.count(key, refusal),
         });
         request.admitted = admitted;
         try {
           request.admitted = await passGuard(route, request, reply, admitted);
           authorize(request.admitted.caller, permission);
         } catch (refusal) {
-          refusals.record(auditedRequest(key, request, request.admitted), refusal);
+          refusals.record(auditedRequest(route, request, request.admitted), refusal);
           throw refusal;
         }
       },
@@ -236,7 +241,7 @@ export function bindOperations(app: FastifyInstance, options: BindOptions): void
           return JSON.stringify(result.body);
         } catch (thrown) {
           if (!(thrown instanceof Replay)) {
-            if (request.admitted) refusals.record(auditedRequest(key, request, request.admitted), thrown);
+            if (request.admitted) refusals.record(auditedRequest(route, request, request.admitted), thrown);
             else refusals.count(key, thrown);
             throw thrown;
           }

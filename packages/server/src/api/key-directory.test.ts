@@ -91,7 +91,7 @@ describe(`GET ${path}`, () => {
     expect(said).toContain(String(keys[0]?.kid));
     expect(before).not.toContain(keys[0]?.kid);
     expect(Number(keys[0]?.nbf)).toBeLessThanOrEqual(Date.now() / 1000);
-    expect(perch.server.core.signingKeys.current().keyId).toBe(keys[0]?.kid);
+    expect(perch.server.core.outbound.signingKeys.current().keyId).toBe(keys[0]?.kid);
   });
 
   test.each([

@@ -42,12 +42,19 @@ export function eventRequest({ events }: Operation, { headers }: FastifyRequest)
   return { lastEventId: firstHeaderValue(headers["last-event-id"]) };
 }
 
+/** An operation, and how the audit log names what it changes. */
+interface AuditedOperation {
+  readonly key: OperationKey;
+  readonly resourceType: string;
+}
+
 export const auditedRequest = (
-  key: OperationKey,
+  { key, resourceType }: AuditedOperation,
   { id, ip, params, body }: FastifyRequest,
   { caller }: Pick<Admitted, "caller">,
 ): AuditedRequest => ({
   key,
+  resourceType,
   caller,
   params: params as Record<string, string>,
   // As it was sent: a default that was filled in is not a change.
@@ -64,8 +71,7 @@ export interface ContextDeps {
   readonly publicUrl: string | undefined;
 }
 
-interface OperationRequest {
-  readonly key: OperationKey;
+interface OperationRequest extends AuditedOperation {
   readonly operation: Operation;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
@@ -154,8 +160,8 @@ export class OperationContext implements RequestContext {
   }
 
   get change(): RequestContext["change"] {
-    const { key, operation, request, admitted } = this.#of;
-    const record = createRecordChange(auditedRequest(key, request, admitted));
+    const { operation, request, admitted } = this.#of;
+    const record = createRecordChange(auditedRequest(this.#of, request, admitted));
     return this.#deps.changeOnce(this.caller, this.idempotentRequest, operation, record);
   }
 }

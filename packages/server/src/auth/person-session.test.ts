@@ -60,8 +60,9 @@ async function signInAsPerson(
 ): Promise<SendInSession> {
   const url = await nodeOf(organisation);
   const { core } = perch().server;
-  const { db, sessionDigest, logger } = core;
-  const changes = createOrganisationChanges({ db, replaceEpoch: core.gate.replaceEpoch, logger });
+  const { db, logger } = core;
+  const { sessionDigest } = core.keys;
+  const changes = createOrganisationChanges({ db, replaceEpoch: core.shared.gate.replaceEpoch, logger });
   const owner = {
     issuer,
     subject,

@@ -11,7 +11,7 @@ export interface FactorDeps {
   readonly factorSecrets: Sealer;
   readonly recoveryDigest: Digest;
   readonly stepUpKey: KeySource;
-  readonly now: () => number;
+  readonly nowMs: () => number;
 }
 
 const unauthorized = (message: string) => new ApiError("unauthorized", message);
@@ -55,7 +55,13 @@ export interface SecondFactor {
   readonly isEnrolled: (caller: Caller) => Promise<boolean>;
 }
 
-export function createSecondFactor({ db, factorSecrets, recoveryDigest, stepUpKey, now }: FactorDeps): SecondFactor {
+export function createSecondFactor({
+  db,
+  factorSecrets,
+  recoveryDigest,
+  stepUpKey,
+  nowMs: now,
+}: FactorDeps): SecondFactor {
   /** The update that marks this code as used; undefined for a wrong code. */
   const updateForCode = (row: FactorRow, key: FactorKey, code: string) => {
     if (isRecoveryCode(code)) {

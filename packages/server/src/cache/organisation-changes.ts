@@ -8,23 +8,15 @@ export interface OrganisationChanges {
   readonly commit: <T>(organisationId: string, work: (trx: OrganisationTransaction) => Promise<T>) => Promise<T>;
   /** Replaces epochs whose change committed without it, because a process died or Valkey was down, and deletes settled changes. */
   readonly repair: () => Promise<void>;
-  readonly stop: () => Promise<void>;
 }
 
 interface OrganisationChangesDeps {
   readonly db: Database;
   readonly replaceEpoch: (organisationId: string) => Promise<void>;
   readonly logger: Logger;
-  /** How often to repair. Unset for short-lived commands, which repair only on `stop`. */
-  readonly repairEverySeconds?: number;
 }
 
-export function createOrganisationChanges({
-  db,
-  replaceEpoch,
-  logger,
-  repairEverySeconds,
-}: OrganisationChangesDeps): OrganisationChanges {
+export function createOrganisationChanges({ db, replaceEpoch, logger }: OrganisationChangesDeps): OrganisationChanges {
   let settled: string[] = [];
 
   const replace = async (organisationId: string, changeId: string): Promise<boolean> => {
@@ -38,7 +30,7 @@ export function createOrganisationChanges({
     }
   };
 
-  const repairAll = async (): Promise<void> => {
+  const repair = async (): Promise<void> => {
     try {
       for (const change of await listLostEpochChanges(db.unscoped)) {
         // If one cannot be replaced now, neither can the next.
@@ -52,17 +44,6 @@ export function createOrganisationChanges({
     }
   };
 
-  let repairing: Promise<void> | undefined;
-  const repair = (): Promise<void> => {
-    repairing ??= repairAll().finally(() => {
-      repairing = undefined;
-    });
-    return repairing;
-  };
-
-  const timer =
-    repairEverySeconds === undefined ? undefined : setInterval(() => void repair(), repairEverySeconds * 1000).unref();
-
   return {
     commit: async (organisationId, work) => {
       const { result, changeId } = await db.inOrganisation(organisationId, async (trx) => {
@@ -74,9 +55,5 @@ export function createOrganisationChanges({
       return result;
     },
     repair,
-    stop: async () => {
-      clearInterval(timer);
-      await repair();
-    },
   };
 }

@@ -2,12 +2,12 @@ import type { FindToken } from "../outbound/tools/find-token.ts";
 import { createFindAgentToken } from "../resources/connections/agent-account-tokens.ts";
 import { createFindToken } from "../resources/connections/find-token.ts";
 import { createRefreshGrant } from "../resources/connections/refresh-grant.ts";
-import type { Core } from "./core.ts";
+import { type Core, depsOf } from "./core.ts";
 
 /** Finds the tokens of the accounts that tools are called with. A process has one: what is under way is shared by its runs. */
 export const composeFindToken = (core: Core, dispatchDeliveries: () => void): FindToken =>
   createFindToken({
-    ...core,
-    refreshGrant: createRefreshGrant({ ...core, now: core.nowMs, dispatchDeliveries }),
-    findAgentToken: createFindAgentToken({ oauth: core.oauth, now: core.nowMs }),
+    ...depsOf(core),
+    refreshGrant: createRefreshGrant({ ...depsOf(core), now: core.nowMs, dispatchDeliveries }),
+    findAgentToken: createFindAgentToken({ oauth: core.outbound.oauth, now: core.nowMs }),
   });

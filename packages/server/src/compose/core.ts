@@ -1,5 +1,4 @@
 import type { QuotaName } from "@perch/contract";
-import { type ApprovalLinks, createApprovalLinks } from "../auth/approval-link.ts";
 import type { Config } from "../config/config.ts";
 import { createDataKeys, type DataKeys } from "../db/data-keys.ts";
 import { type Database, divideConnections, openDatabase } from "../db/database.ts";
@@ -21,14 +20,6 @@ import { createResolveCall, type ResolveCall } from "../outbound/secrets/resolve
 import type { DependencyWatch } from "../platform/dependency-watch.ts";
 import type { Logger } from "../platform/logger.ts";
 import { createOnceAMinute } from "../platform/once-a-minute.ts";
-import {
-  createDigest,
-  createSealer,
-  type Digest,
-  deriveKey,
-  type KeySource,
-  type Sealer,
-} from "../platform/secrets.ts";
 import { createShares, type ShareName, type Shares } from "../platform/shares.ts";
 import type { ShutdownStep } from "../platform/shutdown.ts";
 import { version } from "../platform/version.ts";
@@ -51,82 +42,81 @@ import type { Tracing } from "../telemetry/tracing.ts";
 import { composeDependencies } from "./dependencies.ts";
 import { composeMemory, type Memory } from "./memory.ts";
 import { ownEndpoints } from "./own-endpoints.ts";
+import {
+  addMetrics,
+  createKeyUses,
+  dataKeyPurposes,
+  type KeyUses,
+  quotaDefinitions,
+  type ResourceMetrics,
+} from "./resources.ts";
 
-export interface Core {
-  readonly config: Config;
-  readonly logger: Logger;
-  readonly nowMs: () => number;
-  readonly telemetry: Telemetry;
-  /** What one organisation may hold of what this process has. */
-  readonly shares: Shares;
-  readonly quotas: Quotas;
-  readonly db: Database;
-  /** Parts that this process can do without for a while: the engine and Valkey. */
-  readonly dependencies: DependencyWatch;
-  /** Bytes that Valkey uses; null if it does not say. Undefined: this process does without Valkey. */
-  readonly readValkeyMemory: (() => Promise<number | null>) | undefined;
+/** What processes share through Valkey, or their in-process forms. */
+interface SharedState {
   readonly gate: Gate;
   readonly slots: RunSlots;
   readonly streams: RunStreams;
   readonly logNotifications: LogNotifications;
-  readonly tracing: Tracing;
-  /** Must be loaded before any of the following is used. */
-  readonly dataKeys: DataKeys;
-  readonly keyDigest: Digest;
-  /** Of tokens of sessions, and of links. */
-  readonly sessionDigest: Digest;
-  /** Tokens with which the issuer is asked about a person again. */
-  readonly personTokens: Sealer;
-  /** What a browser keeps while a person signs in. */
-  readonly signInStates: Sealer;
-  readonly providerKeys: Sealer;
-  readonly agentAuth: Sealer;
-  readonly factorSecrets: Sealer;
-  readonly recoveryDigest: Digest;
-  readonly stepUpKey: KeySource;
-  readonly enrolmentKey: KeySource;
-  readonly idempotentAnswers: Sealer;
-  readonly idempotentBodies: Digest;
-  readonly webhookSecrets: Sealer;
-  /** Links in deliveries, with which their receiver decides. */
-  readonly approvalLinks: ApprovalLinks;
-  readonly secrets: Sealer;
-  readonly runContents: Sealer;
-  /** Runs that wait for a person, what they ask, and what is decided. */
-  readonly approvalContents: Sealer;
-  readonly approvalDigest: Digest;
-  /** Tokens of connected accounts, clients that were registered for them, and what is kept of a consent under way. */
-  readonly connectionGrants: Sealer;
-  /** Of links, states, cookies and codes of a consent. */
-  readonly connectionDigest: Digest;
-  readonly connectionLinkKey: KeySource;
-  /** The user of an erasure, while it runs. */
-  readonly erasedUsers: Sealer;
-  /** Tells what belongs to the same user, and not to which. */
-  readonly userDigest: Digest;
+  /** Bytes that Valkey uses; null if it does not say. Undefined: this process does without Valkey. */
+  readonly readValkeyMemory: (() => Promise<number | null>) | undefined;
+}
+
+/** How others are called. */
+interface Outbound {
+  /** `guarded` is for addresses that organisations configure, `trusted` for those of the operator. */
+  readonly guarded: GuardedClient;
+  readonly trusted: GuardedClient;
+  /** What tenants must not reach: what is configured, and what this process turns out to listen on. */
+  readonly ownAddresses: ListeningAddresses;
   readonly findSecrets: FindSecrets;
   /** Puts secrets into a call. */
   readonly resolveCall: ResolveCall;
   /** For the accounts that tools are called with. */
   readonly oauth: OAuthClient;
-  readonly signingKeySealer: Sealer;
   /** Must be loaded before a call is signed, after the data keys. */
   readonly signingKeys: SigningKeys;
-  /** What tenants must not reach: what is configured, and what this process turns out to listen on. */
-  readonly ownAddresses: ListeningAddresses;
-  /** `guarded` is for addresses that organisations configure, `trusted` for those of the operator. */
-  readonly guarded: GuardedClient;
-  readonly trusted: GuardedClient;
+}
+
+export interface Core {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly nowMs: () => number;
+  readonly telemetry: Telemetry & ResourceMetrics;
+  readonly tracing: Tracing;
+  readonly db: Database;
+  /** What one organisation may hold of what this process has. */
+  readonly shares: Shares;
+  readonly quotas: Quotas;
+  /** Parts that this process can do without for a while: the engine and Valkey. */
+  readonly dependencies: DependencyWatch;
+  readonly shared: SharedState;
+  /** Must be loaded before any of `keys` is used. */
+  readonly dataKeys: DataKeys;
+  /** Sealers, digests and keys of the resources. */
+  readonly keys: KeyUses;
+  readonly outbound: Outbound;
   readonly memory: Memory;
   readonly definitions: Definitions;
 }
 
+/** What functions ask for by name. */
+export const depsOf = ({ shared, keys, outbound, memory, shares, ...core }: Core) => ({
+  ...shares.of,
+  ...core,
+  ...shared,
+  ...keys,
+  ...outbound,
+  ...memory,
+  cacheBytes: shares.cacheBytes,
+});
+
 const wallClock = () => Date.now();
 
 /** Always counts, even where the metrics port is off, so that the same code runs either way. */
-function composeTelemetry({ providers }: Config): Telemetry {
+function composeTelemetry({ providers }: Config): Core["telemetry"] {
   const names = providers.map(({ name }) => name);
-  return createTelemetry({ version, operations: measuredOperations, providers: names });
+  const telemetry = createTelemetry({ version, operations: measuredOperations, providers: names });
+  return { ...telemetry, ...addMetrics(telemetry) };
 }
 
 /** Names an organisation that was refused something, at most once a minute: it may be refused a thousand times in that time. */
@@ -164,8 +154,10 @@ function composeDatabase(config: Config, logger: Logger, telemetry: Telemetry, n
 
 function composeQuotas(db: Database, logger: Logger, telemetry: Telemetry, nowMs: () => number): Quotas {
   const logRefusal = createRefusalLog(logger, nowMs, "quota", "an organisation has used up a quota, more is refused");
+  const definitions = quotaDefinitions;
   return createQuotas({
-    knownBytes: createKnownBytes({ db, logger, now: nowMs }),
+    definitions,
+    knownBytes: createKnownBytes({ db, definitions, logger, now: nowMs }),
     onRefused: (quota, organisationId) => {
       telemetry.quotaRefused(quota);
       logRefusal(quota, organisationId);
@@ -174,7 +166,12 @@ function composeQuotas(db: Database, logger: Logger, telemetry: Telemetry, nowMs
 }
 
 /** What processes share through Valkey, or their in-process forms. All of it shares what this process knows of Valkey. */
-function composeShared(config: Config, telemetry: Telemetry, logger: Logger, nowMs: () => number) {
+function composeShared(
+  config: Config,
+  telemetry: Telemetry,
+  logger: Logger,
+  nowMs: () => number,
+): { readonly valkey: ReturnType<typeof connectValkey> | undefined; readonly shared: SharedState } {
   const localGate = createLocalGate(nowMs);
   const localSlots = createLocalSlots(nowMs);
   const { valkeyUrl, valkeyTimeoutMs } = config;
@@ -186,6 +183,7 @@ function composeShared(config: Config, telemetry: Telemetry, logger: Logger, now
         slots: localSlots,
         streams: createLocalStreams(nowMs),
         logNotifications: createLocalLogNotifications(),
+        readValkeyMemory: undefined,
       },
     };
   const valkey = connectValkey(valkeyUrl, valkeyTimeoutMs, logger);
@@ -200,7 +198,36 @@ function composeShared(config: Config, telemetry: Telemetry, logger: Logger, now
       slots: createSharedSlots({ connection: valkey, state, local: localSlots, logger, now: nowMs }),
       streams: createValkeyStreams({ valkey, subscriptions, deadlineMs, logger, now: nowMs, onDropped }),
       logNotifications: createValkeyLogNotifications(valkey, subscriptions, logger),
+      readValkeyMemory: () => readValkeyMemory(valkey),
     },
+  };
+}
+
+function composeOutbound(
+  parts: Pick<Core, "config" | "logger" | "nowMs" | "telemetry" | "db" | "shares" | "keys">,
+): Outbound {
+  const { config, logger, nowMs, telemetry, db, shares, keys } = parts;
+  const share = shares.of.outboundCalls;
+  const ownAddresses = createOwnAddresses(ownEndpoints(config));
+  const guarded = createGuardedClient({
+    allowedRanges: config.outboundAllowedPrivateRanges,
+    own: ownAddresses,
+    share,
+  });
+  const findSecrets = createFindSecrets({ db, sealer: keys.secrets, logger, now: nowMs });
+  const resolveCall = createResolveCall({ findSecrets, onRefused: telemetry.secretRefused });
+  const { publicUrl } = config;
+  const oauth = createOAuthClient({ fetch: guarded.fetch, resolveCall, publicUrl, now: nowMs, version });
+  const signingKeys = createSigningKeys({ db: db.unscoped, sealer: keys.signingKeySealer, logger, now: nowMs });
+  telemetry.watchSigningKeys(signingKeys.ageSeconds);
+  return {
+    guarded,
+    trusted: createTrustedClient({ share }),
+    ownAddresses,
+    findSecrets,
+    resolveCall,
+    oauth,
+    signingKeys,
   };
 }
 
@@ -210,99 +237,32 @@ export function composeCore(config: Config, logger: Logger, nowMs = wallClock): 
   const { valkey, shared } = composeShared(config, telemetry, logger, nowMs);
   const { shares, db } = composeDatabase(config, logger, telemetry, nowMs);
   if (valkey) telemetry.watchDependency("valkey", () => valkey.ping());
-  const dataKeys = createDataKeys(db.unscoped, { current: config.masterKey, previous: config.previousMasterKeys });
-  const share = shares.of.outboundCalls;
-  const ownAddresses = createOwnAddresses(ownEndpoints(config));
-  const guarded = createGuardedClient({
-    allowedRanges: config.outboundAllowedPrivateRanges,
-    own: ownAddresses,
-    share,
-  });
-  const trusted = createTrustedClient({ share });
-  const providerKeys = createSealer(dataKeys.keyFor("model providers"));
-  const secrets = createSealer(dataKeys.keyFor("secrets"));
-  const findSecrets = createFindSecrets({ db, sealer: secrets, logger, now: nowMs });
-  const resolveCall = createResolveCall({ findSecrets, onRefused: telemetry.secretRefused });
-  const oauth = createOAuthClient({
-    fetch: guarded.fetch,
-    resolveCall,
-    publicUrl: config.publicUrl,
-    now: nowMs,
-    version,
-  });
-  const signingKeySealer = createSealer(dataKeys.keyFor("signing keys"));
-  const signingKeys = createSigningKeys({ db: db.unscoped, sealer: signingKeySealer, logger, now: nowMs });
-  telemetry.watchSigningKeys(signingKeys.ageSeconds);
+  const masterKeys = { current: config.masterKey, previous: config.previousMasterKeys };
+  const dataKeys = createDataKeys(db.unscoped, masterKeys, dataKeyPurposes);
+  const keys = createKeyUses(dataKeys.keyFor);
+  const outbound = composeOutbound({ config, logger, nowMs, telemetry, db, shares, keys });
   return {
     config,
     logger,
     nowMs,
     telemetry,
+    tracing: createTracing({ url: config.otlpUrl, version, logger }),
+    db,
     shares,
     quotas: composeQuotas(db, logger, telemetry, nowMs),
-    db,
     dependencies: composeDependencies({ config, logger, nowMs, pingValkey: valkey && (() => valkey.ping()) }),
-    readValkeyMemory: valkey && (() => readValkeyMemory(valkey)),
-    ...shared,
-    tracing: createTracing({ url: config.otlpUrl, version, logger }),
+    shared,
     dataKeys,
-    keyDigest: createDigest(dataKeys.keyFor("api key digest")),
-    sessionDigest: createDigest(dataKeys.keyFor("console sessions")),
-    personTokens: createSealer(dataKeys.keyFor("person tokens")),
-    signInStates: createSealer(() => deriveKey(dataKeys.keyFor("person tokens")(), "sign-in states")),
-    idempotentAnswers: createSealer(dataKeys.keyFor("idempotent answers")),
-    idempotentBodies: createDigest(() => deriveKey(dataKeys.keyFor("idempotent answers")(), "idempotent bodies")),
-    providerKeys,
-    agentAuth: createSealer(dataKeys.keyFor("agent auth")),
-    factorSecrets: createSealer(dataKeys.keyFor("second factors")),
-    recoveryDigest: createDigest(dataKeys.keyFor("recovery codes")),
-    stepUpKey: dataKeys.keyFor("step-up tokens"),
-    enrolmentKey: dataKeys.keyFor("enrolment tokens"),
-    webhookSecrets: createSealer(dataKeys.keyFor("webhook secrets")),
-    approvalLinks: createApprovalLinks(dataKeys.keyFor("approval links")),
-    secrets,
-    runContents: createSealer(dataKeys.keyFor("run contents")),
-    approvalContents: createSealer(dataKeys.keyFor("approvals")),
-    approvalDigest: createDigest(dataKeys.keyFor("approval digests")),
-    connectionGrants: createSealer(dataKeys.keyFor("connections")),
-    connectionDigest: createDigest(dataKeys.keyFor("connection digests")),
-    connectionLinkKey: dataKeys.keyFor("connection links"),
-    erasedUsers: createSealer(dataKeys.keyFor("erasures")),
-    userDigest: createDigest(() => deriveKey(dataKeys.keyFor("erasures")(), "user digests")),
-    findSecrets,
-    resolveCall,
-    oauth,
-    signingKeySealer,
-    signingKeys,
-    ownAddresses,
-    guarded,
-    trusted,
-    memory: composeMemory({
-      config,
-      db,
-      providerKeys,
-      resolveCall,
-      guarded,
-      trusted,
-      logger,
-      nowMs,
-      embeddings: shares.of.embeddings,
-    }),
+    keys,
+    outbound,
+    memory: composeMemory({ ...keys, ...outbound, config, db, logger, nowMs, embeddings: shares.of.embeddings }),
     definitions: createDefinitions({ db, cacheBytes: shares.cacheBytes, logger, now: nowMs }),
   };
 }
 
-export const closeCore = async ({
-  db,
-  gate,
-  slots,
-  streams,
-  logNotifications,
-  tracing,
-  guarded,
-  trusted,
-  signingKeys,
-}: Core): Promise<void> => {
+export const closeCore = async ({ db, shared, tracing, outbound }: Core): Promise<void> => {
+  const { gate, slots, streams, logNotifications } = shared;
+  const { guarded, trusted, signingKeys } = outbound;
   signingKeys.stop();
   await tracing.close();
   await streams.close();

@@ -7,7 +7,7 @@ import type { Core } from "./core.ts";
 
 /** Enforces the security settings of the instance and of agents, between key check and handler. */
 export function composeGuard(
-  { config, agentAuth, nowMs, shares, ownAddresses }: Core,
+  { config, nowMs, shares, keys, outbound }: Core,
   secondFactor: SecondFactor,
 ): {
   readonly guard: Guard;
@@ -17,13 +17,13 @@ export function composeGuard(
   // Organisations configure the issuers, so they are called through a guarded client.
   const issuers = createGuardedClient({
     allowedRanges: outboundAllowedPrivateRanges,
-    own: ownAddresses,
+    own: outbound.ownAddresses,
     maxResponseBytes: 512 * 1024,
     timeoutMs: 5000,
   });
   const guard = createGuard({
     instance: security,
-    agentAuth,
+    agentAuth: keys.agentAuth,
     verifyOAuth: createVerifyOAuth({ fetch: issuers.fetch, now: nowMs, share: shares.of.introspections }),
     readAuthorities: createReadAuthorities(
       { instance: security.mtls?.caCert, directory: security.certificates },

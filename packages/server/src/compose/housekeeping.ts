@@ -1,20 +1,18 @@
 import { indexPartitions, maintainPartitions } from "../db/partitions.ts";
-import { createPurge, purgedTables } from "../db/purge.ts";
 import { listTurns } from "../db/releases.ts";
 import type { Engine } from "../engine/engine.ts";
 import { createEngineAdmin } from "../engine/engine-admin.ts";
 import { retireOldReleases } from "../engine/retire-release.ts";
-import { createFinishRevocations } from "../resources/connections/finish-revocations.ts";
 import { createRevokeAtProvider } from "../resources/connections/revoke-at-provider.ts";
-import { resumeErasures } from "../resources/erasures/resume-erasures.ts";
 import { createClearLeftMemory } from "../resources/memory/clear-deleted-agent.ts";
-import { finishOpenClears } from "../resources/memory/run-clear.ts";
-import { type HousekeepingStep, housekeepingService } from "../workflows/housekeeping.ts";
-import type { Core } from "./core.ts";
+import type { Step } from "../resources/resource.ts";
+import { housekeepingService } from "../workflows/housekeeping.ts";
+import { type Core, depsOf } from "./core.ts";
+import { createHousekeeping, purgedTables } from "./resources.ts";
 
-/** What needs no client of the engine. */
-export function housekeepingSteps(core: Core): HousekeepingStep[] {
-  const { config, logger, nowMs, telemetry, db, memory } = core;
+/** Those of the installation come first, then those of the resources, in their order. */
+export function housekeepingSteps(core: Core, engine: Pick<Engine, "eraseUser">): Step[] {
+  const { config, logger, nowMs, telemetry, db } = core;
   const partitions = async (): Promise<void> => {
     const tables = await maintainPartitions(db.unscoped);
     if (tables.length > 0) logger.warn({ tables }, "expired partitions are in use, dropped with the next housekeeping");
@@ -25,40 +23,27 @@ export function housekeepingSteps(core: Core): HousekeepingStep[] {
     const retired = await retireOldReleases({ admin: createEngineAdmin(config.adminUrls), turns, nowMs: nowMs() });
     if (retired.length > 0) logger.info({ retired }, "addresses of earlier releases retired");
   };
-  const onPurged = telemetry.countPurgedRows(purgedTables);
-  const finishRevocations = createFinishRevocations({
-    db,
-    nowMs,
-    revokeAtProvider: createRevokeAtProvider(core),
-    onDeleted: (connections) => onPurged("connections", connections),
-  });
-  const purge = createPurge({
-    db: db.unscoped,
-    logger,
-    nowMs,
-    clearMemory: createClearLeftMemory({ db, runClear: memory.runClear }),
-    onPurged,
-  });
+  const deps = depsOf(core);
+  const countPurged = telemetry.countPurgedRows(purgedTables);
   return [
     { name: "partitions", run: partitions },
-    { name: "clears", run: () => finishOpenClears(db, memory.runClear) },
     { name: "releases", run: releases },
-    { name: "revoke_connections", run: finishRevocations.revocations },
-    { name: "connections_of_deleted_agents", run: finishRevocations.ofDeletedAgents },
-    { name: "purge_agents", run: purge.agents },
-    { name: "purge_keys", run: purge.keys },
-    { name: "purge_console_sessions", run: purge.consoleSessions },
-    { name: "purge_clears", run: purge.clears },
-    { name: "purge_approvals", run: purge.approvals },
-    { name: "purge_connections", run: purge.connections },
-    { name: "purge_releases", run: purge.releases },
+    ...createHousekeeping({
+      ...deps,
+      engine,
+      revokeAtProvider: createRevokeAtProvider(deps),
+      clearMemory: createClearLeftMemory(deps),
+      onPurged: (table, rows) => {
+        // A newer schema may purge tables that this release does not know.
+        if (purgedTables.includes(table)) countPurged(table, rows);
+      },
+    }),
   ];
 }
 
-/** What is done every hour, once in a cell, in this order. */
+/** What is done every hour, once in a cell. */
 export function composeHousekeeping(core: Core, engine: Pick<Engine, "eraseUser">) {
-  const { db, logger, nowMs, telemetry } = core;
-  const erasures = { name: "erasures", run: () => resumeErasures({ db: db.unscoped, engine, logger }) };
-  const steps = telemetry.timeHousekeeping([...housekeepingSteps(core), erasures]);
+  const { nowMs, telemetry } = core;
+  const steps = telemetry.timeHousekeeping(housekeepingSteps(core, engine));
   return housekeepingService({ now: async () => nowMs(), steps });
 }

@@ -11,7 +11,12 @@ const adminUrlsOf = ({ ingressUrls, adminUrls }: Core["config"]): readonly strin
   adminUrls.every(isLocal) && !ingressUrls.every(isLocal) ? [] : adminUrls;
 
 export function composeReadInstallation(core: Core, schema: Schema): () => Promise<Installation> {
-  const { config, db, nowMs, readValkeyMemory } = core;
+  const {
+    config,
+    db,
+    nowMs,
+    shared: { readValkeyMemory },
+  } = core;
   return createReadInstallation({
     db,
     schema,

@@ -2,6 +2,7 @@ import { createBuiltInModels } from "../outbound/models/built-in-models.ts";
 import { createTools } from "../outbound/tools/tools.ts";
 import { actFor } from "../platform/acting-organisation.ts";
 import { version } from "../platform/version.ts";
+import { checkApprovals, checkApprovalsOfServer } from "../resources/approvals/approval-check-rules.ts";
 import { createCheckConnection } from "../resources/deployments/check-connection.ts";
 import { createPreflight, type Preflight } from "../resources/deployments/preflight.ts";
 import { createFindModel, type FindModel } from "../resources/providers/find-model.ts";
@@ -9,23 +10,15 @@ import { composeFindToken } from "./connections.ts";
 import type { Core } from "./core.ts";
 import { composeSignedFetch } from "./signing.ts";
 
-export const composeFindModel = ({
-  config,
-  db,
-  providerKeys,
-  resolveCall,
-  guarded,
-  trusted,
-  telemetry,
-}: Core): FindModel =>
+export const composeFindModel = ({ config, db, keys, outbound, telemetry }: Core): FindModel =>
   createFindModel({
     db,
     builtIn: createBuiltInModels({ scriptUrl: config.scriptModelUrl }),
     installation: config.providers,
-    providerKeys,
-    resolveCall,
-    guardedFetch: guarded.fetch,
-    trustedFetch: trusted.fetch,
+    providerKeys: keys.providerKeys,
+    resolveCall: outbound.resolveCall,
+    guardedFetch: outbound.guarded.fetch,
+    trustedFetch: outbound.trusted.fetch,
     idleTimeoutMs: config.modelIdleTimeoutSeconds * 1000,
     withTiming: telemetry.timeModel,
   });
@@ -33,12 +26,19 @@ export const composeFindModel = ({
 /** The check of an agent: a worker's before a deployment, an API node's when somebody asks. Both call through the guarded client. */
 export function composePreflight(core: Core): Preflight {
   const fetch = composeSignedFetch(core);
-  const { findSecrets, resolveCall, oauth } = core;
+  const { findSecrets, resolveCall, oauth } = core.outbound;
   // A check uses no user's account, so that none of them can turn out to be refused.
   const findToken = composeFindToken(core, () => undefined);
   const tools = createTools({ fetch, version, resolveCall, findToken });
   const { publicUrl } = core.config;
   const checkConnection = createCheckConnection({ oauth, findSecrets, findToken, publicUrl });
-  const check = createPreflight({ findModel: composeFindModel(core), tools, findSecrets, checkConnection, fetch });
+  const check = createPreflight({
+    findModel: composeFindModel(core),
+    tools,
+    findSecrets,
+    checkConnection,
+    toolRules: { check: checkApprovals, checkListed: checkApprovalsOfServer },
+    fetch,
+  });
   return (agent, ...rest) => actFor(agent.organisationId, () => check(agent, ...rest));
 }

@@ -25,7 +25,7 @@ export async function serveRelease(core: Core, services: Services, onRegistered:
     return { version, release, turn: turn ?? null, takes_new_runs: turn !== undefined };
   };
   const endpoint = await serveEndpoint({ services, identityKeys, host, port, release, describe, logger });
-  core.ownAddresses.add({ host, port: endpoint.port });
+  core.outbound.ownAddresses.add({ host, port: endpoint.port });
   telemetry.watchRuns(endpoint.countRuns);
   const workerUrl = config.workerUrl ?? `http://${host}:${endpoint.port}`;
   const admin = createEngineAdmin(config.adminUrls);

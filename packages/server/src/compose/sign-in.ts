@@ -19,7 +19,7 @@ const toUuid = (organisation: string): string => {
 const withoutShare = { hold: <T>(_: string, work: () => Promise<T>): Promise<T> => work() };
 
 /** The operator's OpenID Connect issuer; undefined if there is none. */
-function composePeople({ config, nowMs, personTokens }: Core): {
+function composePeople({ config, nowMs, keys }: Core): {
   readonly source: PeopleSource | undefined;
   readonly close: () => Promise<void>;
 } {
@@ -47,7 +47,7 @@ function composePeople({ config, nowMs, personTokens }: Core): {
     mayApprove: approve,
   }));
   const { issuer, name, groups_claim: groupsClaim } = oidc;
-  return { source: { client, issuer, name, groupsClaim, mappings, sealer: personTokens }, close };
+  return { source: { client, issuer, name, groupsClaim, mappings, sealer: keys.personTokens }, close };
 }
 
 const noIssuer: RecheckPerson = async () => {
@@ -59,7 +59,8 @@ const noIssuer: RecheckPerson = async () => {
 
 /** Everything about people that the API needs. */
 export function composePeopleSignIn(core: Core, changes: OrganisationChanges) {
-  const { db, logger, nowMs, telemetry, sessionDigest, signInStates } = core;
+  const { db, logger, nowMs, telemetry, keys } = core;
+  const { sessionDigest, signInStates } = keys;
   const { source, close } = composePeople(core);
   const now = () => new Date(nowMs());
   const listOrganisations = createListOrganisations(db, source);

@@ -4,7 +4,11 @@ import type { SigningKey } from "../platform/signing-key.ts";
 import type { Core } from "./core.ts";
 
 /** The guarded client for calls that receivers should recognise: tools, MCP servers and remote agents. */
-export const composeSignedFetch = ({ config, guarded, signingKeys, nowMs }: Core): typeof globalThis.fetch =>
+export const composeSignedFetch = ({
+  config,
+  outbound: { guarded, signingKeys },
+  nowMs,
+}: Core): typeof globalThis.fetch =>
   createSignedFetch({
     fetch: guarded.fetch,
     signingKey: signingKeys.current,
@@ -15,7 +19,7 @@ export const composeSignedFetch = ({ config, guarded, signingKeys, nowMs }: Core
 const rebuildAfterMs = 60_000;
 
 /** The directory of public keys. Its signatures are made again when the keys have changed, and each minute. */
-export function composeKeyDirectory({ config, signingKeys, nowMs }: Core): () => Promise<KeyDirectory> {
+export function composeKeyDirectory({ config, outbound: { signingKeys }, nowMs }: Core): () => Promise<KeyDirectory> {
   let built: { keys: readonly SigningKey[]; atMs: number; directory: KeyDirectory } | undefined;
   return async () => {
     const keys = await signingKeys.list();

@@ -2,13 +2,13 @@ import type { Config } from "../config/config.ts";
 import { createFindInvocation } from "../engine/find-invocation.ts";
 import { createGuardedClient } from "../outbound/guarded-client.ts";
 import { version } from "../platform/version.ts";
-import { createFindDeliveredLink } from "../resources/webhooks/delivered-link.ts";
+import { createFindDeliveredLink } from "../resources/approvals/delivered-link.ts";
 import { createDeliverySteps } from "../resources/webhooks/delivery-steps.ts";
 import { createEndpointLimits } from "../resources/webhooks/endpoint-limits.ts";
 import { createNameAttempt } from "../resources/webhooks/forgotten-attempts.ts";
 import { createPostEvent } from "../resources/webhooks/post-event.ts";
 import { deliveryServices } from "../workflows/deliver-webhook.ts";
-import type { Core } from "./core.ts";
+import { type Core, depsOf } from "./core.ts";
 
 /** A delivery that old is not under way for the first time. */
 const forgottenAfterReconciles = 2;
@@ -23,7 +23,7 @@ export const webhookAddressPolicy = ({ webhookAllowLoopback: allowHttp, outbound
 
 /** Deliveries use their own client, so that tools and remote agents do not compete with them for connections. */
 export function composeDeliveries(core: Core) {
-  const { config, db, logger, nowMs, ownAddresses, resolveCall, shares, telemetry, webhookSecrets } = core;
+  const { config, db, logger, nowMs, ownAddresses, resolveCall, telemetry, webhookSecrets } = depsOf(core);
   const { allowHttp, allowedRanges } = webhookAddressPolicy(config);
   const timeoutSeconds = config.webhookTimeoutSeconds;
   const client = createGuardedClient({
@@ -34,9 +34,9 @@ export function composeDeliveries(core: Core) {
   });
   const steps = createDeliverySteps({
     db,
-    limits: createEndpointLimits({ now: nowMs, random: Math.random, share: shares.of.deliveries }),
+    limits: createEndpointLimits({ now: nowMs, random: Math.random, share: core.shares.of.deliveries }),
     resolveCall,
-    findLink: createFindDeliveredLink({ db, approvalLinks: core.approvalLinks, publicUrl: config.publicUrl }),
+    findLink: createFindDeliveredLink({ db, approvalLinks: core.keys.approvalLinks, publicUrl: config.publicUrl }),
     postEvent: createPostEvent({ fetch: client.fetch, allowHttp, timeoutSeconds, now: nowMs }),
     nameAttempt: createNameAttempt({
       findInvocation: createFindInvocation(config.ingressUrls),

@@ -1,5 +1,3 @@
-import { createOrganisationChanges } from "../cache/organisation-changes.ts";
-import { createEngine } from "../engine/engine.ts";
 import { createEngineAdmin } from "../engine/engine-admin.ts";
 import { adminProbes } from "../engine/engine-health.ts";
 import { createEngineRuns } from "../engine/engine-runs.ts";
@@ -10,14 +8,9 @@ import { createTools } from "../outbound/tools/tools.ts";
 import { actForFirstArgument } from "../platform/acting-organisation.ts";
 import type { ShutdownStep } from "../platform/shutdown.ts";
 import { version } from "../platform/version.ts";
-import { createContinueRuns } from "../resources/approvals/continue-runs.ts";
-import { countWaiting } from "../resources/approvals/count-waiting.ts";
-import { countConnectionsToRevoke } from "../resources/connections/revocation-queries.ts";
 import { createRevokeAtProvider } from "../resources/connections/revoke-at-provider.ts";
 import { createDeploymentSteps } from "../resources/deployments/deployment-steps.ts";
-import { createEngineTasks } from "../resources/engine-tasks/engine-tasks.ts";
 import { createEraseStep } from "../resources/erasures/erase-user.ts";
-import { countAllOpenErasures } from "../resources/erasures/erasure-queries.ts";
 import { createEmbedMemories } from "../resources/memory/embed-memories.ts";
 import { createClearStep } from "../resources/memory/run-clear.ts";
 import { createRunSteps } from "../runs/execute/run-steps.ts";
@@ -25,12 +18,13 @@ import { deploymentServices } from "../workflows/activate-deployment.ts";
 import { erasureServices } from "../workflows/erase-user.ts";
 import { memoryServices } from "../workflows/memory-services.ts";
 import { runServices } from "../workflows/run-agent.ts";
-import { composeExpireApprovals } from "./approvals.ts";
 import { composeFindToken } from "./connections.ts";
-import type { Core } from "./core.ts";
+import { type Core, depsOf } from "./core.ts";
 import { composeHousekeeping } from "./housekeeping.ts";
+import { composePeriodicWork } from "./periodic-work.ts";
 import { composeFindModel, composePreflight } from "./preflight.ts";
 import { composeReconcile } from "./reconcile.ts";
+import { addGauges, eraseStages, receiptParts } from "./resources.ts";
 import { serveRelease } from "./serve-release.ts";
 import { composeSignedFetch } from "./signing.ts";
 import { composeDeliveries } from "./webhooks.ts";
@@ -47,68 +41,32 @@ interface WorkerOptions {
 
 /** Builds a worker, which serves the workflows and registers with the engine. */
 export async function composeWorker(core: Core, { erasurePauseMs = 2000 }: WorkerOptions = {}): Promise<Worker> {
-  const { config, logger, nowMs, telemetry, db, gate, slots, streams, logNotifications, tracing } = core;
-  const { memory, resolveCall } = core;
+  const { config, logger, nowMs: now, telemetry, memory } = core;
   await core.dataKeys.load();
-  await core.signingKeys.load();
-  const signedFetch = composeSignedFetch(core);
-  const engine = createEngine({ ingressUrls: config.ingressUrls, logger, onFailure: telemetry.engineFailed });
-  const outbound = { fetch: signedFetch, version, resolveCall };
-  const findModel = composeFindModel(core);
-  const findToken = composeFindToken(core, engine.dispatchDeliveries);
-  const { list, call } = createTools({ ...outbound, findToken });
-  const tools = { list, call: telemetry.countToolCalls(call) };
-  const callRemoteAgent = telemetry.timeModel("remote_agent", createCallRemoteAgent(outbound));
-  const continueRuns = createContinueRuns({ db, engine, slots, logger, sweepEverySeconds: 1 });
-  const expireApprovals = composeExpireApprovals(core, continueRuns);
-  const runSteps = createRunSteps({
-    db,
-    slots,
-    streams,
-    logNotifications,
-    telemetry,
-    tracing,
-    runContents: core.runContents,
-    approvalContents: core.approvalContents,
-    approvalDigest: core.approvalDigest,
-    continueRuns,
-    quotas: core.quotas,
-    logger,
-    now: nowMs,
-    findModel,
-    prices: config.modelPrices,
-    tools,
-    callRemoteAgent,
-    searchMemory: memory.searchMemory,
-  });
-  const memorySteps = {
-    embed: createEmbedMemories({ db, findEmbedder: memory.findEmbedder, logger, now: nowMs }),
-    clear: createClearStep(memory.runClear),
-  };
-  const changes = createOrganisationChanges({ db, replaceEpoch: gate.replaceEpoch, logger, repairEverySeconds: 1 });
-  const onCounted = telemetry.engineTasksCounted;
-  const engineTasks = createEngineTasks({ db, engine, logger, now: nowMs, onCounted, sweepEverySeconds: 1 });
-  const deliveries = composeDeliveries(core);
+  await core.outbound.signingKeys.load();
+  const work = composePeriodicWork(core, core.shared);
+  const { engine, changes, continueRuns } = work;
   const engineRuns = createEngineRuns(config.adminUrls);
-  const erase = createEraseStep({
-    ...core,
-    sealer: core.erasedUsers,
-    runClear: memory.runClear,
-    continueRuns,
-    revokeAtProvider: createRevokeAtProvider(core),
-    engineRuns,
-    now: nowMs,
-    pauseMs: erasurePauseMs,
+  const deps = { ...depsOf(core), ...work, engineRuns, now };
+  const outbound = { fetch: composeSignedFetch(core), version, resolveCall: core.outbound.resolveCall };
+  const { list, call } = createTools({ ...outbound, findToken: composeFindToken(core, engine.dispatchDeliveries) });
+  const runSteps = createRunSteps({
+    ...deps,
+    findModel: composeFindModel(core),
+    prices: config.modelPrices,
+    tools: { list, call: telemetry.countToolCalls(call) },
+    callRemoteAgent: telemetry.timeModel("remote_agent", createCallRemoteAgent(outbound)),
   });
-  telemetry.watchWaitingRuns(() => countWaiting(db.unscoped));
-  telemetry.watchRevocations(() => countConnectionsToRevoke(db.unscoped));
-  telemetry.watchErasures(() => countAllOpenErasures(db.unscoped));
+  const memorySteps = { embed: createEmbedMemories(deps), clear: createClearStep(memory.runClear) };
+  const deliveries = composeDeliveries(core);
+  const stages = eraseStages({ ...deps, revokeAtProvider: createRevokeAtProvider(deps) });
+  const erase = createEraseStep({ ...deps, receiptParts, pauseMs: erasurePauseMs }, stages);
+  addGauges(telemetry, deps);
   const deploymentSteps = createDeploymentSteps({
-    db,
+    ...deps,
     changes,
     preflight: composePreflight(core),
     dispatchDeliveries: engine.dispatchDeliveries,
-    now: nowMs,
   });
   const services = [
     ...runServices({
@@ -143,10 +101,7 @@ export async function composeWorker(core: Core, { erasurePauseMs = 2000 }: Worke
         },
       },
       { name: "stop the worker endpoint", limitSeconds: 10, run: endpoint.close },
-      { name: "settle epochs", limitSeconds: 5, run: changes.stop },
-      { name: "send engine tasks", limitSeconds: 5, run: engineTasks.stop },
-      { name: "expire approvals", limitSeconds: 5, run: expireApprovals.stop },
-      { name: "continue runs", limitSeconds: 5, run: continueRuns.stop },
+      ...work.shutdownSteps,
       {
         name: "close outbound connections",
         limitSeconds: 2,

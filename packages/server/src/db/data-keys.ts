@@ -3,32 +3,6 @@ import type { Kysely } from "kysely";
 import { deriveKey, type KeySource, MasterKeyError, openBytes, sealBytes } from "../platform/secrets.ts";
 import type { DB } from "./generated-rows.ts";
 
-/** The purposes of data keys. The name is part of the encrypted data: never change one. */
-export const keyPurposes = [
-  "api key digest",
-  "idempotent answers",
-  "model providers",
-  "webhook secrets",
-  "agent auth",
-  "second factors",
-  "recovery codes",
-  "step-up tokens",
-  "enrolment tokens",
-  "secrets",
-  "signing keys",
-  "run contents",
-  "erasures",
-  "console sessions",
-  "person tokens",
-  "approvals",
-  "approval links",
-  "approval digests",
-  "connections",
-  "connection digests",
-  "connection links",
-] as const;
-export type KeyPurpose = (typeof keyPurposes)[number];
-
 export interface MasterKeys {
   readonly current: Buffer;
   /** Older ones, which may still wrap some data keys. */
@@ -49,14 +23,19 @@ const wrap = (masterKey: Buffer, purpose: string, key: Buffer) => ({
 export interface DataKeys {
   /** Loads the data keys and creates missing ones. Must run before anything is digested or decrypted. */
   readonly load: () => Promise<void>;
-  readonly keyFor: (purpose: KeyPurpose) => KeySource;
+  readonly keyFor: (purpose: string) => KeySource;
   /** Opens every data key that there is, and creates none. Throws a MasterKeyError for one that does not open. */
   readonly verify: () => Promise<{ readonly total: number; readonly underPrevious: number }>;
   /** Wraps every data key with the current master key. Returns how many needed it; safe to repeat. */
   readonly rewrap: () => Promise<number>;
 }
 
-export function createDataKeys(db: Kysely<DB>, { current, previous }: MasterKeys): DataKeys {
+/** `purposes` are those of all resources, whose keys are loaded. */
+export function createDataKeys(
+  db: Kysely<DB>,
+  { current, previous }: MasterKeys,
+  purposes: readonly string[],
+): DataKeys {
   const loaded = new Map<string, Buffer>();
   const masterKeys = new Map([...previous, current].map((key) => [masterKeyName(key), key]));
 
@@ -86,7 +65,7 @@ export function createDataKeys(db: Kysely<DB>, { current, previous }: MasterKeys
   };
 
   /** Several processes may start at once: the first one creates the key, and all read that one. */
-  const insert = async (purpose: KeyPurpose): Promise<void> => {
+  const insert = async (purpose: string): Promise<void> => {
     await db
       .insertInto("data_keys")
       .values({ purpose, ...wrap(current, purpose, randomBytes(32)) })
@@ -94,7 +73,7 @@ export function createDataKeys(db: Kysely<DB>, { current, previous }: MasterKeys
       .execute();
   };
 
-  const findOrInsert = async (purpose: KeyPurpose): Promise<Buffer> => {
+  const findOrInsert = async (purpose: string): Promise<Buffer> => {
     const row = await find(purpose);
     if (row) return unwrap(purpose, row.wrapped, row.master_key);
     await insert(purpose);
@@ -105,7 +84,7 @@ export function createDataKeys(db: Kysely<DB>, { current, previous }: MasterKeys
 
   return {
     load: async () => {
-      for (const purpose of keyPurposes) if (!loaded.has(purpose)) loaded.set(purpose, await findOrInsert(purpose));
+      for (const purpose of purposes) if (!loaded.has(purpose)) loaded.set(purpose, await findOrInsert(purpose));
     },
     keyFor: (purpose) => () => {
       const key = loaded.get(purpose);

@@ -1,25 +1,13 @@
 import { operationKeys } from "@perch/contract";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
-import { type ApprovalMetrics, createApprovalMetrics } from "./approval-metrics.ts";
-import { type AuditMetrics, createAuditMetrics } from "./audit-metrics.ts";
-import { type ConnectionMetrics, createConnectionMetrics } from "./connection-metrics.ts";
 import { createDependencyMetrics, type DependencyMetrics } from "./dependency-metrics.ts";
-import { createErasureMetrics, type ErasureMetrics } from "./erasure-metrics.ts";
 import { createHousekeepingMetrics, type HousekeepingMetrics } from "./housekeeping-metrics.ts";
 import { createQuotaMetrics, type QuotaMetrics } from "./quota-metrics.ts";
 import { createReconcileMetrics, type ReconcileMetrics } from "./reconcile-metrics.ts";
 import { createReleaseMetrics, type ReleaseMetrics } from "./release-metrics.ts";
 import { createRunMetrics, type RunMetrics } from "./run-metrics.ts";
-import { createSecretMetrics, type SecretMetrics } from "./secret-metrics.ts";
 import { createShareMetrics, type ShareMetrics } from "./share-metrics.ts";
-import { createSignInMetrics, type SignInMetrics } from "./sign-in-metrics.ts";
 import { createSigningMetrics, type SigningMetrics } from "./signing-metrics.ts";
-
-const webhookOutcomes = ["delivered", "http_error", "timeout", "blocked", "unreachable", "deferred"] as const;
-
-interface WebhookMetrics {
-  readonly webhookAttempted: (outcome: (typeof webhookOutcomes)[number]) => void;
-}
 
 /**
  * What operators see of this process. A label has few values, known when the process starts: never an id, a path or a name
@@ -27,26 +15,21 @@ interface WebhookMetrics {
  */
 export interface Telemetry
   extends RunMetrics,
-    WebhookMetrics,
     DependencyMetrics,
     ShareMetrics,
-    AuditMetrics,
-    ApprovalMetrics,
-    ConnectionMetrics,
     QuotaMetrics,
-    SecretMetrics,
-    SignInMetrics,
     SigningMetrics,
     ReleaseMetrics,
     HousekeepingMetrics,
-    ReconcileMetrics,
-    ErasureMetrics {
+    ReconcileMetrics {
   /** `seconds` is omitted for streams: the client decides how long they last. */
   readonly requestEnded: (operation: string, status: number | "client_closed", seconds?: number) => void;
   readonly requestRefused: (limit: Limit) => void;
   readonly watchStreams: (open: () => number) => void;
   /** Adds metrics of the process itself: version, role, memory, event loop. Only called where metrics are served. */
   readonly watchProcess: (role: Role) => void;
+  /** Adds the metrics of a resource. */
+  readonly add: <T>(create: (registry: Registry) => T) => T;
   /** Everything, as Prometheus reads it. */
   readonly read: () => Promise<{ readonly contentType: string; readonly text: string }>;
 }
@@ -155,17 +138,6 @@ function createRequestMetrics(registry: Registry, operations: readonly string[])
   };
 }
 
-function createWebhookMetrics(registry: Registry): WebhookMetrics {
-  const attempts = new Counter({
-    name: "perch_webhook_attempts_total",
-    help: "Webhook delivery attempts by outcome. http_error: the receiver answered with a status other than 2xx. blocked: the address is not allowed. deferred: postponed, because the endpoint has too many attempts in progress.",
-    labelNames: ["outcome"],
-    registers: [registry],
-  });
-  for (const outcome of webhookOutcomes) attempts.inc({ outcome }, 0);
-  return { webhookAttempted: (outcome) => attempts.inc({ outcome }) };
-}
-
 export function createTelemetry({ version, operations, providers }: TelemetryOptions): Telemetry {
   const registry = new Registry();
   const build = new Gauge({
@@ -177,25 +149,19 @@ export function createTelemetry({ version, operations, providers }: TelemetryOpt
   return {
     ...createRequestMetrics(registry, operations),
     ...createRunMetrics(registry, knownOrUnknown(["perch", "organisation", "remote_agent", ...providers])),
-    ...createWebhookMetrics(registry),
     ...createDependencyMetrics(registry),
     ...createShareMetrics(registry),
-    ...createAuditMetrics(registry),
-    ...createApprovalMetrics(registry),
-    ...createConnectionMetrics(registry),
     ...createQuotaMetrics(registry),
-    ...createSecretMetrics(registry),
-    ...createSignInMetrics(registry),
     ...createSigningMetrics(registry),
     ...createReleaseMetrics(registry),
     ...createHousekeepingMetrics(registry),
     ...createReconcileMetrics(registry),
-    ...createErasureMetrics(registry),
     watchProcess: (role) => {
       build.set({ version, role }, 1);
       collectDefaultMetrics({ register: registry });
       for (const name of misnamed) registry.removeSingleMetric(name);
     },
+    add: (create) => create(registry),
     read: async () => ({ contentType: registry.contentType, text: await registry.metrics() }),
   };
 }

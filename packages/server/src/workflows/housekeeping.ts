@@ -1,16 +1,11 @@
 import { housekeeping } from "../engine/services.ts";
+import type { Step } from "../resources/resource.ts";
 import { createPeriodicService } from "./periodic-service.ts";
 import { retryTickUntilSuccess } from "./retry-policies.ts";
 
-export interface HousekeepingStep {
-  readonly name: string;
-  /** Bounded: what it leaves, the next tick does. */
-  readonly run: () => Promise<void>;
-}
-
 interface HousekeepingOptions {
   readonly now: () => Promise<number>;
-  readonly steps: readonly HousekeepingStep[];
+  readonly steps: readonly Step[];
 }
 
 export const housekeepingService = ({ now, steps }: HousekeepingOptions) =>

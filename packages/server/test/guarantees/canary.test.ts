@@ -103,7 +103,7 @@ describe("a canary", () => {
       });
       const organisationId = parsePublicId("organisation", organisation.id) ?? "";
       const agent = { organisationId, agentId: parsePublicId("agent", canary.agent_id) ?? "" };
-      const { epoch } = await core.gate.pass(organisationId, []);
+      const { epoch } = await core.shared.gate.pass(organisationId, []);
       const serving = await directory.find(agent, "production", epoch);
       if (!serving) throw new Error("nothing is deployed");
       return sessions.filter(

@@ -28,7 +28,7 @@ async function send({ adminKey }: Organisation, key: OperationKey, parts: Parts,
 
 /** What a change leaves behind, beside what it changes. */
 async function tracesOf({ id, call }: Organisation) {
-  const { epoch } = await perch().server.core.gate.pass(parsePublicId("organisation", id) ?? id, []);
+  const { epoch } = await perch().server.core.shared.gate.pass(parsePublicId("organisation", id) ?? id, []);
   return { epoch: epoch.value, entries: ok(await call("GET /v1/audit-log", { query: { limit: 100 } })).data.length };
 }
 

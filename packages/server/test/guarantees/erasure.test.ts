@@ -5,7 +5,7 @@ import { openAsOwner } from "../../src/db/open-as-owner.ts";
 import { createEngineRuns } from "../../src/engine/engine-runs.ts";
 import { newUuid, parsePublicId, toPublicId } from "../../src/platform/ids.ts";
 import { createLogger } from "../../src/platform/logger.ts";
-import { eraseRuns } from "../../src/resources/erasures/user-data-queries.ts";
+import { eraseRuns } from "../../src/resources/erasures/user-run-queries.ts";
 import { eraseOrganisation } from "../../src/resources/organisations/erase-organisation.ts";
 import { listTenantTables } from "../../src/resources/organisations/erase-rows.ts";
 import { ok } from "../support/contract-client.ts";
@@ -286,7 +286,7 @@ describe("the erasure of a user for whom runs wait for a person", () => {
     const id = parsePublicId("request", run) ?? "";
     const organisationId = idOf(organisation);
     await perch.server.core.db.inOrganisation(organisationId, (trx) =>
-      eraseRuns(trx, { organisationId, userId: user.id, until: new Date() }, [id]),
+      eraseRuns(trx, { organisationId, userId: user.id }, [id]),
     );
     const rows = "select status, cancel_requested_at is not null as cancelled from invocations where id = $1";
     expect(await queryRows(perch, rows, [id])).toEqual([{ status: "running", cancelled: true }]);
@@ -326,7 +326,8 @@ async function run(organisation: Pick<Organisation, "id">, ...args: string[]): P
 /** As the command does it, with no time for runs to end. */
 async function eraseAtOnce(organisation: Organisation): Promise<void> {
   const owner = openAsOwner(perch.database.ownerUrl);
-  const { config, slots, streams } = perch.server.core;
+  const { config, shared } = perch.server.core;
+  const { slots, streams } = shared;
   const engineRuns = createEngineRuns(config.adminUrls);
   const others = { deleteSharedKeys: () => Promise.resolve(0), report: () => {}, maxWaitMs: 0 };
   try {

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
 import { maintainPartitions } from "../../src/db/partitions.ts";
 import { parsePublicId, toPublicId, uuidTime } from "../../src/platform/ids.ts";
-import { openWaitingState, sealWaitingState } from "../../src/resources/approvals/waiting-state.ts";
+import { openWaitingState, sealWaitingState } from "../../src/resources/waiting-runs/waiting-state.ts";
 import type { CutState } from "../../src/runs/execute/run-cut.ts";
 import { ok } from "../support/contract-client.ts";
 import { decide, waitForApprovals } from "../support/decisions.ts";
@@ -196,7 +196,7 @@ describe("a run that ends long after its day", () => {
 describe("a run whose person decides after 45 days", () => {
   /** As if the run had been accepted so long ago: its id is of that day, and all that names it. */
   async function makeOld(run: string, old: string): Promise<void> {
-    const { approvalContents } = perch().server.core;
+    const { approvalContents } = perch().server.core.keys;
     const organisationId = parsePublicId("organisation", organisation.id) ?? "";
     const [row] = await query<{ sealed: Buffer; cut: number }>("select sealed, cut from waiting_runs where id = $1", [
       run,

@@ -4,8 +4,9 @@ import { afterAll, expect, test, vi } from "vitest";
 import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
 import { verifies } from "../../../../spec/verifies.ts";
 import { runRotateMasterKey } from "../../src/compose/commands/run-rotate-master-key.ts";
+import { dataKeyPurposes } from "../../src/compose/resources.ts";
 import type { Config } from "../../src/config/config.ts";
-import { createDataKeys, keyPurposes, masterKeyName } from "../../src/db/data-keys.ts";
+import { createDataKeys, masterKeyName } from "../../src/db/data-keys.ts";
 import { createLogger } from "../../src/platform/logger.ts";
 import { MasterKeyError } from "../../src/platform/secrets.ts";
 import { shutDown } from "../../src/platform/shutdown.ts";
@@ -118,8 +119,8 @@ test("no request fails during a rotation of the master key, and every secret sta
     ),
   );
   const sealedFor = { organisationId: rows[0]?.organisation_id ?? "", name: "acme", baseUrl: null };
-  expect(openApiKey(core.providerKeys, rows[0]?.sealed_api_key ?? null, sealedFor)).toBe("sk-rotating");
-  const findSecrets = createFindSecrets({ ...core, sealer: core.secrets, now: core.nowMs });
+  expect(openApiKey(core.keys.providerKeys, rows[0]?.sealed_api_key ?? null, sealedFor)).toBe("sk-rotating");
+  const findSecrets = createFindSecrets({ ...core, sealer: core.keys.secrets, now: core.nowMs });
   const owner = { organisationId: sealedFor.organisationId, agentId: null };
   expect((await findSecrets(owner, ["github_token"])).get("github_token")?.value).toBe(secretValue);
   const stepUp = await fetch(`${last.url}/v1/mfa/step-up`, {
@@ -147,11 +148,13 @@ test("a killed rotation is finished by the next, and servers can start in betwee
       return typeof value === "function" ? value.bind(target) : value;
     },
   });
-  await expect(createDataKeys(dying, { current: thirdKey, previous: [newKey] }).rewrap()).rejects.toThrow("killed");
+  await expect(
+    createDataKeys(dying, { current: thirdKey, previous: [newKey] }, dataKeyPurposes).rewrap(),
+  ).rejects.toThrow("killed");
   expect((await masterKeysInUse()).sort()).toEqual([masterKeyName(newKey), masterKeyName(thirdKey)].sort());
-  const between = createDataKeys(db.unscoped, { current: thirdKey, previous: [newKey] });
+  const between = createDataKeys(db.unscoped, { current: thirdKey, previous: [newKey] }, dataKeyPurposes);
   await between.load();
-  expect(await between.rewrap()).toBe(keyPurposes.length - 3);
+  expect(await between.rewrap()).toBe(dataKeyPurposes.length - 3);
   expect(await between.rewrap()).toBe(0);
   expect(await masterKeysInUse()).toEqual([masterKeyName(thirdKey)]);
 });
@@ -160,7 +163,7 @@ test("no row holds a data key or a master key in plain text", async () => {
   const { rows } = await withClient(perch.database.adminUrl, (client) =>
     client.query<{ wrapped: Buffer }>("select wrapped from data_keys"),
   );
-  expect(rows).toHaveLength(keyPurposes.length);
-  const keys = [oldKey, newKey, thirdKey, ...keyPurposes.map((one) => perch.server.core.dataKeys.keyFor(one)())];
+  expect(rows).toHaveLength(dataKeyPurposes.length);
+  const keys = [oldKey, newKey, thirdKey, ...dataKeyPurposes.map((one) => perch.server.core.dataKeys.keyFor(one)())];
   for (const { wrapped } of rows) for (const key of keys) expect(wrapped.includes(key)).toBe(false);
 });

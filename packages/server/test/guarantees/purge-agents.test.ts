@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
-import { keptDays } from "../../src/db/purge.ts";
 import { newUuid } from "../../src/platform/ids.ts";
+import { agentResource } from "../../src/resources/agents/agent-resource.ts";
+import { keptDays } from "../../src/resources/agents/purge-agents.ts";
 import { ok } from "../support/contract-client.ts";
 import { deploy, invokeForReply } from "../support/deployment-calls.ts";
 import { type Organisation, usePerch } from "../support/harness.ts";
@@ -10,6 +11,7 @@ import { createPurgeTestbed, type PurgeTestbed, uuidOf } from "../support/purge-
 import { insertConnection } from "../support/stored-connections.ts";
 import { insertWaitingRuns } from "../support/waiting-run-rows.ts";
 
+const [settingsDays] = agentResource.tables.agents.purge.keptDays;
 const perch = usePerch({}, { withWorker: true });
 
 let testbed: PurgeTestbed;
@@ -106,7 +108,7 @@ describe("a deleted agent", () => {
     );
     for (const id of [gone, kept]) await deleteAgent(organisation, id);
     for (const id of [gone, kept]) await dropRecords(id);
-    await ageAgent(gone, keptDays.deletedAgents);
+    await ageAgent(gone, keptDays);
     await testbed.query("update agents set deleted_at = now() - interval '30 days' + interval '1 hour' where id = $1", [
       uuidOf("agent", kept),
     ]);
@@ -213,10 +215,10 @@ describe("a deleted agent", () => {
     expect(listed.length).toBeGreaterThan(0);
     expect(listed.filter((entry) => entry.agent_id === id)).toEqual([]);
 
-    await ageAgent(id, keptDays.settingsOfDeletedAgents - 1);
+    await ageAgent(id, settingsDays - 1);
     await testbed.runStep("purge_agents");
     expect(await testbed.countRows("agents", "id = $1", [agent])).toBe(1);
-    await ageAgent(id, keptDays.settingsOfDeletedAgents);
+    await ageAgent(id, settingsDays);
     await testbed.runStep("purge_agents");
     expect(await testbed.countRows("agents", "id = $1", [agent])).toBe(0);
   });
@@ -224,7 +226,7 @@ describe("a deleted agent", () => {
   test("its settings are kept for longer than any audit entry can be", async () => {
     const rows = await testbed.query("select days, step from partitioned_tables where name = 'audit_log'");
     expect(rows).toEqual([{ days: 400, step: "month" }]);
-    expect(keptDays.settingsOfDeletedAgents).toBeGreaterThanOrEqual(400 + 31 + 1);
+    expect(settingsDays).toBeGreaterThanOrEqual(400 + 31 + 1);
   });
 
   test("is deleted in transactions of bounded size, and several processes at once delete and count each row once", async () => {

@@ -1,8 +1,8 @@
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
 import { verifies } from "../../../../spec/verifies.ts";
-import { keptDays } from "../../src/db/purge.ts";
 import { newUuid, parsePublicId } from "../../src/platform/ids.ts";
+import { connectionResource } from "../../src/resources/connections/connection-resource.ts";
 import { createFinishRevocations } from "../../src/resources/connections/finish-revocations.ts";
 import { countConnectionsToRevoke } from "../../src/resources/connections/revocation-queries.ts";
 import type { RevokeAtProvider } from "../../src/resources/connections/revoke-at-provider.ts";
@@ -11,6 +11,7 @@ import { type Organisation, usePerch } from "../support/harness.ts";
 import { createPurgeTestbed, type PurgeTestbed, uuidOf } from "../support/purge-testbed.ts";
 import { insertConnection, type StoredConnection } from "../support/stored-connections.ts";
 
+const [revokedDays, pendingDays] = connectionResource.tables.connections.purge.keptDays;
 const perch = usePerch();
 
 let testbed: PurgeTestbed;
@@ -60,13 +61,13 @@ describe("housekeeping", () => {
     const days = (count: number) => `now() - interval '${count} days'`;
     const old = { created_at: days(400), linked_at: days(400) };
     const kept = [
-      await insert(organisation, { status: "revoked" }, { ...old, revoked_at: days(keptDays.revokedConnections - 1) }),
+      await insert(organisation, { status: "revoked" }, { ...old, revoked_at: days(revokedDays - 1) }),
       await insert(organisation, { status: "pending" }, { ...old, linked_at: "now() - interval '23 hours'" }),
       await insert(organisation, { status: "active" }, old),
       await insert(organisation, { status: "needs_reauth" }, old),
     ];
-    await insert(organisation, { status: "revoked" }, { ...old, revoked_at: days(keptDays.revokedConnections) });
-    await insert(organisation, { status: "pending" }, { ...old, linked_at: days(keptDays.pendingConnections) });
+    await insert(organisation, { status: "revoked" }, { ...old, revoked_at: days(revokedDays) });
+    await insert(organisation, { status: "pending" }, { ...old, linked_at: days(pendingDays) });
     expect(await countUsed(organisation)).toBe(6);
     const before = await testbed.countPurged();
 
@@ -147,7 +148,7 @@ describe("providers that were not told of a revocation", () => {
       db: perch().server.core.db,
       revokeAtProvider,
       nowMs: () => Date.now() + laterMs,
-      onDeleted: (connections) => {
+      onPurged: (_, connections) => {
         deleted += connections;
       },
     });
@@ -214,7 +215,7 @@ describe("providers that were not told of a revocation", () => {
     const steps = createFinishRevocations({
       db: perch().server.core.db,
       nowMs: Date.now,
-      onDeleted: () => undefined,
+      onPurged: () => undefined,
       revokeAtProvider: async () => {
         await testbed.query(
           "update connections set status = 'active', revoked_at = null, revoked_at_provider = null, generation = 2 where id = $1",

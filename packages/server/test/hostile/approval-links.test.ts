@@ -2,8 +2,8 @@ import { randomBytes } from "node:crypto";
 import { beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
 import { verifies } from "../../../../spec/verifies.ts";
-import { createApprovalLinks, linkGeneration } from "../../src/auth/approval-link.ts";
 import { newUuid, parsePublicId } from "../../src/platform/ids.ts";
+import { createApprovalLinks, linkGeneration } from "../../src/resources/approvals/approval-link.ts";
 import {
   contentsOf,
   createLinkWebhook,

@@ -46,7 +46,11 @@ describe("a session that ended cannot be used again:", () => {
   });
 
   test("once its row is gone its cookie counts against the address, not against the organisation", async () => {
-    const { db, keyDigest, sessionDigest, nowMs } = perch().server.core;
+    const {
+      db,
+      keys: { keyDigest, sessionDigest },
+      nowMs,
+    } = perch().server.core;
     const keys = createKeyDirectory({ db, keyDigest, sessionDigest, rememberTier: () => undefined, now: nowMs });
     const credential = sessionCredential(victim.cookie.split("=")[1] ?? "");
     await keys.find(credential);
@@ -58,7 +62,13 @@ describe("a session that ended cannot be used again:", () => {
 
   test("a stream that is open ends with the session: at its next heartbeat it is judged again", async () => {
     const { core } = perch().server;
-    const { db, gate, keyDigest, sessionDigest, nowMs, shares } = core;
+    const {
+      db,
+      nowMs,
+      shares,
+      shared: { gate },
+      keys: { keyDigest, sessionDigest },
+    } = core;
     const admission = createAdmission({
       gate,
       keys: createKeyDirectory({ db, keyDigest, sessionDigest, rememberTier: () => undefined, now: nowMs }),

@@ -88,7 +88,14 @@ describe("a key that ends", () => {
     const { organisation, key } = await createOrganisationWithKey();
     const { core } = perch().server;
     let reads = 0;
-    const { db, gate, keyDigest, sessionDigest, nowMs, shares, config } = core;
+    const {
+      db,
+      nowMs,
+      shares,
+      config,
+      shared: { gate },
+      keys: { keyDigest, sessionDigest },
+    } = core;
     const admission = createAdmission({
       gate,
       keys: createKeyDirectory({ db, keyDigest, sessionDigest, rememberTier: () => void reads++, now: nowMs }),

@@ -85,7 +85,7 @@ describe("an address of the installation", () => {
     "is refused in every spelling: the %s",
     async (name) => {
       verifies("outbound.guarded");
-      const { guarded } = perch().server.core;
+      const { guarded } = perch().server.core.outbound;
       for (const host of spellings) {
         const refused = await rejectionReason(guarded.fetch(`http://${host}:${ports[name]}/health`));
         expect([host, refused]).toEqual([host, expect.objectContaining({ name: "RefusedAddressError" })]);
@@ -95,7 +95,7 @@ describe("an address of the installation", () => {
 
   test("is refused beside another port of the same machine, which is reached", async () => {
     const tool = await startTestServer(replyHello);
-    const { guarded } = perch().server.core;
+    const { guarded } = perch().server.core.outbound;
     expect(await (await guarded.fetch(tool.url)).text()).toBe("hello");
   });
 
@@ -108,7 +108,7 @@ describe("an address of the installation", () => {
     "http://metadata.google.internal:65432/",
     "http://[64:ff9b::a9fe:a9fe]:65432/",
   ])("and so is a metadata service: %s", async (url) => {
-    const refused = await rejectionReason(perch().server.core.guarded.fetch(url));
+    const refused = await rejectionReason(perch().server.core.outbound.guarded.fetch(url));
     expect(refused).toMatchObject({ name: "RefusedAddressError" });
   });
 
@@ -200,6 +200,6 @@ describe("what a tenant configures does not reach it", () => {
 
 test("a redirect does not lead there either", async () => {
   const outside = await startTestServer((_, reply) => void reply.writeHead(307, { location: inside.url }).end());
-  const answer = await perch().server.core.guarded.fetch(outside.url, { redirect: "follow" });
+  const answer = await perch().server.core.outbound.guarded.fetch(outside.url, { redirect: "follow" });
   expect([answer.status, inside.connections]).toEqual([307, 0]);
 });

@@ -167,7 +167,7 @@ test.each(Object.keys(settings) as Setting[])(
 /** Where the instance demands a second factor, the operator begins the enrolment of the first. */
 async function enrolWithToken({ url: at, server }: Perch, { adminKey, call }: Organisation) {
   const keyId = ok(await call("GET /v1/me", {})).data.key.id;
-  const token = signEnrolment(server.core.enrolmentKey(), parsePublicId("key", keyId) ?? "", Date.now() + 60_000);
+  const token = signEnrolment(server.core.keys.enrolmentKey(), parsePublicId("key", keyId) ?? "", Date.now() + 60_000);
   const headers = { authorization: `Bearer ${adminKey}`, "x-mfa-code": token };
   const response = await fetch(`${at}/v1/mfa`, { method: "POST", headers });
   const { data } = (await response.json()) as { data: { secret: string } };

@@ -17,7 +17,7 @@ const { logger, logged } = collectLogs();
 const perch = await startPerch({ publicUrl: "https://perch.example" }, { logger });
 afterAll(() => perch.stop());
 const { core } = perch.server;
-const sealer = core.signingKeySealer;
+const sealer = core.keys.signingKeySealer;
 const db = core.db.unscoped;
 
 const admin = (query: string, values: unknown[] = []) =>
@@ -60,7 +60,7 @@ test("a key that somebody wrote into the database is neither listed nor used, an
   const before = await listed();
   const planted = await plant(generateKeyPairSync("ed25519").privateKey.export({ format: "der", type: "pkcs8" }));
   expect(await listed()).toEqual(before);
-  expect(core.signingKeys.current().keyId).toBe(before[0]);
+  expect(core.outbound.signingKeys.current().keyId).toBe(before[0]);
   expect(await startRing()).toEqual(before);
   expect(logged()).toContain(planted);
   await admin("delete from signing_keys where key_id = $1", [planted]);
@@ -91,7 +91,7 @@ test("a process that can open no key refuses to start and says what to do, and t
     ]);
   await expect(startRing()).rejects.toThrow("rotate-signing-key --revoke");
   // Servers that run know the keys and keep signing.
-  expect(rows.map(({ key_id }) => key_id)).toContain(core.signingKeys.current().keyId);
+  expect(rows.map(({ key_id }) => key_id)).toContain(core.outbound.signingKeys.current().keyId);
   const { keyId } = await rotateSigningKey(db, sealer, { overlapSeconds: 600, revoke: true });
   expect(await startRing()).toEqual([keyId]);
   expect(await listed()).toEqual([keyId]);
@@ -121,7 +121,7 @@ function formsOf(privateKey: KeyObject): string[] {
 
 test("the private key is in no answer, no log at trace level and no row", async () => {
   verifies("security.signing-keys-sealed");
-  const { privateKey, keyId } = core.signingKeys.current();
+  const { privateKey, keyId } = core.outbound.signingKeys.current();
   const forms = formsOf(privateKey);
   const leaks = (text: string) => forms.some((form) => text.includes(form));
   const { rows } = await withClient(perch.database.adminUrl, (client) =>

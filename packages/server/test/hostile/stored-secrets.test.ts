@@ -19,7 +19,7 @@ const findStored = async (organisationId: string) => {
   const { core } = perch().server;
   const find = createFindSecrets({
     db: core.db,
-    sealer: core.secrets,
+    sealer: core.keys.secrets,
     logger: createLogger("silent"),
     now: core.nowMs,
   });

@@ -90,14 +90,14 @@ describe("an erasure", () => {
     const organisation = await perch.createOrganisation();
     const { core } = perch.server;
     const key = { organisationId: parsePublicId("organisation", organisation.id) ?? "", id: randomUUID() };
-    const sealedUser = sealUser(core.erasedUsers, "lost", key);
-    const userDigest = digestUser(core.userDigest, key.organisationId, "lost");
+    const sealedUser = sealUser(core.keys.erasedUsers, "lost", key);
+    const userDigest = digestUser(core.keys.userDigest, key.organisationId, "lost");
     await core.db.inOrganisation(key.organisationId, (trx) =>
       insertErasure(trx, { ...key, userDigest, sealedUser, progress: firstProgress }),
     );
     const logger = createLogger("silent");
     const engine = createEngine({ ingressUrls: core.config.ingressUrls, logger, onFailure: () => undefined });
-    const resume = () => resumeErasures({ db: core.db.unscoped, engine, logger });
+    const resume = () => resumeErasures({ db: core.db, engine, logger });
     const isCompleted = async () =>
       (
         await query<{ done: boolean }>(perch, "select completed_at is not null as done from erasures where id = $1", [

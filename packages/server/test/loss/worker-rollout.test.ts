@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startRestate } from "../../../../scripts/testbed/restate-process.ts";
 import { freePort } from "../../../../scripts/testbed/server-process.ts";
-import { closeCoreStep, composeCore } from "../../src/compose/core.ts";
+import { closeCoreStep, composeCore, depsOf } from "../../src/compose/core.ts";
 import { composeWorker } from "../../src/compose/worker.ts";
 import type { Config } from "../../src/config/config.ts";
 import { openAsOwner } from "../../src/db/open-as-owner.ts";
@@ -41,7 +41,7 @@ beforeAll(async () => {
   config = testConfig(database, { ingressUrls: engine.ingressUrls, adminUrls: engine.adminUrls });
   const server = await startApi(config, logger);
   node = { server, url: await server.app.listen({ host: "127.0.0.1", port: 0 }) };
-  apiKey = (await createOrganisation(server.core, { name: "Test", tier: "enterprise" })).key;
+  apiKey = (await createOrganisation(depsOf(server.core), { name: "Test", tier: "enterprise" })).key;
   ok(
     await send(node.url, apiKey, "POST /v1/agents", {
       body: { name: "bot", model: "perch/script", instructions: script },

@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { type IncomingMessage, type OutgoingHttpHeaders, request } from "node:http";
 import { text } from "node:stream/consumers";
 import type { Webhook } from "@perch/contract";
-import { type ApprovalLink, linkGeneration } from "../../src/auth/approval-link.ts";
 import { parsePublicId } from "../../src/platform/ids.ts";
+import { type ApprovalLink, linkGeneration } from "../../src/resources/approvals/approval-link.ts";
 import { ok } from "./contract-client.ts";
 import type { ApiNode, Organisation } from "./harness.ts";
 
@@ -43,7 +43,7 @@ export async function createToken(
   );
   const generation = linkGeneration(sealed_secret);
   const link = { organisationId, approvalId, webhookId, expiresAt: expires_at, generation };
-  return core.approvalLinks.tokenOf({ ...link, ...changes });
+  return core.keys.approvalLinks.tokenOf({ ...link, ...changes });
 }
 
 export interface Page {

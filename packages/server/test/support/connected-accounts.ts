@@ -54,7 +54,7 @@ export async function connectAccount(
   organisation: Pick<Organisation, "id" | "call">,
   { agent = "bot", userId, login = userId, tool, expiresInSeconds }: ConnectAccount,
 ): Promise<string> {
-  const { oauth } = node.server.core;
+  const { oauth } = node.server.core.outbound;
   const found = ok(await organisation.call("GET /v1/agents/{agent_id}", { params: { agent_id: agent } })).data;
   const owner = {
     organisationId: parsePublicId("organisation", organisation.id) ?? "",

@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { depsOf } from "../../src/compose/core.ts";
 import { parsePublicId } from "../../src/platform/ids.ts";
 import { createDecideApproval, type Decision } from "../../src/resources/approvals/decide-approval.ts";
 import type { Organisation, Perch } from "./harness.ts";
@@ -38,7 +39,7 @@ export async function decide(perch: Perch, organisation: Organisation, id: strin
   const by = { type: "key", key_id: null, webhook_id: null, name: "test" } as const;
   const organisationId = organisationUuid(organisation);
   await core.db.inOrganisation(organisationId, async (trx) => {
-    await createDecideApproval(core)(trx, { organisationId, id }, decision, { voter: "key:test", by });
+    await createDecideApproval(depsOf(core))(trx, { organisationId, id }, decision, { voter: "key:test", by });
     await sql`update waiting_runs set send_after = now() where status = 'ready'`.execute(trx);
   });
 }

@@ -3,7 +3,7 @@ import type { OperationKey, Operations, Permission, RequestOf, Role, Tier } from
 import { afterAll, beforeAll } from "vitest";
 import { startRestate } from "../../../../scripts/testbed/restate-process.ts";
 import { type Api, composeApi } from "../../src/compose/api.ts";
-import { type Core, closeCoreStep, composeCore } from "../../src/compose/core.ts";
+import { type Core, closeCoreStep, composeCore, depsOf } from "../../src/compose/core.ts";
 import { composeWorker, type Worker } from "../../src/compose/worker.ts";
 import { type Config, readConfig } from "../../src/config/config.ts";
 import { parsePublicId } from "../../src/platform/ids.ts";
@@ -68,7 +68,11 @@ export async function startApi(
 }
 
 /** As the operator's command makes it: who holds `operate` alone may give it. */
-async function issueOperatorKey({ db, keyDigest }: Core, organisation: string, permissions: readonly string[]) {
+async function issueOperatorKey(
+  { db, keys: { keyDigest } }: Core,
+  organisation: string,
+  permissions: readonly string[],
+) {
   const organisationId = parsePublicId("organisation", organisation) ?? "";
   const { token } = await db.inOrganisation(organisationId, (trx) =>
     issueKey(
@@ -140,7 +144,7 @@ export async function startPerch(
     addApiNode,
     addWorker,
     createOrganisation: async (tier = "enterprise") => {
-      const { id, key } = await createOrganisation(first.server.core, { name: "Test", tier });
+      const { id, key } = await createOrganisation(depsOf(first.server.core), { name: "Test", tier });
       return organisationAt(first, id, key);
     },
     stop: async () => {

@@ -1,7 +1,7 @@
 import type { Me, Role } from "@perch/contract";
 import type { z } from "zod";
 import { freePort } from "../../../../scripts/testbed/server-process.ts";
-import { closeCore, composeCore } from "../../src/compose/core.ts";
+import { closeCore, composeCore, depsOf } from "../../src/compose/core.ts";
 import type { Config } from "../../src/config/config.ts";
 import { createLogger, type Logger } from "../../src/platform/logger.ts";
 import { shutDown } from "../../src/platform/shutdown.ts";
@@ -78,9 +78,9 @@ export async function startPeopleTestbed(options: TestbedOptions = {}): Promise<
   const plain = testConfig(database);
   const core = composeCore(plain, silent);
   await core.dataKeys.load();
-  const acme = await createOrganisation(core, { name: "Acme", tier: "enterprise" });
-  const globex = await createOrganisation(core, { name: "Globex", tier: "free" });
-  const unmapped = await createOrganisation(core, { name: "Unmapped", tier: "free" });
+  const acme = await createOrganisation(depsOf(core), { name: "Acme", tier: "enterprise" });
+  const globex = await createOrganisation(depsOf(core), { name: "Globex", tier: "free" });
+  const unmapped = await createOrganisation(depsOf(core), { name: "Unmapped", tier: "free" });
   await closeCore(core);
 
   const toMapping = (group: string, organisation: string, role: Role) => ({ group, organisation, role });

@@ -1,4 +1,5 @@
 import { vi } from "vitest";
+import { depsOf } from "../../src/compose/core.ts";
 import type { Database } from "../../src/db/database.ts";
 import type { OAuthClient } from "../../src/outbound/oauth/oauth-client.ts";
 import { type FindToken, type FindTokenOptions, usedConnection } from "../../src/outbound/tools/find-token.ts";
@@ -20,10 +21,10 @@ export function createWorker(
   now = core.nowMs,
 ) {
   const dispatchDeliveries = vi.fn();
-  const oauth = { ...core.oauth, refresh: wrap(core.oauth.refresh) };
+  const oauth = { ...core.outbound.oauth, refresh: wrap(core.outbound.oauth.refresh) };
   const find = createFindToken({
-    ...core,
-    refreshGrant: createRefreshGrant({ ...core, oauth, now, dispatchDeliveries }),
+    ...depsOf(core),
+    refreshGrant: createRefreshGrant({ ...depsOf(core), oauth, now, dispatchDeliveries }),
     findAgentToken: () => Promise.reject(new Error("no tool has the agent's account")),
   });
   return { find, dispatchDeliveries };

@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { newUuid, parsePublicId, toPublicId, uuidTime } from "../../src/platform/ids.ts";
 import { callDigest } from "../../src/resources/approvals/approval-rules.ts";
 import { sealCall } from "../../src/resources/approvals/seal-approval.ts";
-import { sealWaitingState, type WaitingState } from "../../src/resources/approvals/waiting-state.ts";
+import { sealWaitingState, type WaitingState } from "../../src/resources/waiting-runs/waiting-state.ts";
 import { ok } from "./contract-client.ts";
 import type { ApiNode, Organisation } from "./harness.ts";
 
@@ -72,7 +72,7 @@ export async function insertWaitingRun(
       .values({ ...shared, id, accepted_at, environment: "production", message, status: "waiting", cut: 1 })
       .execute();
     const sealed = sealWaitingState(
-      core.approvalContents,
+      core.keys.approvalContents,
       { organisationId, id, cut: 1 },
       { run: { message }, ...soFar },
     );
@@ -94,11 +94,11 @@ export async function insertWaitingRun(
           ...shared,
           ...{ id: approval.id, run_id: id, cut: 1, step: soFar.progress.step, call: i + 1, kind, tool },
           ...{ why: "The policy of the tool is `always`.", environment: "production", invoker: invoker ?? null },
-          digest: callDigest(core.approvalDigest, { id: approval.id, tool }, args),
+          digest: callDigest(core.keys.approvalDigest, { id: approval.id, tool }, args),
           invoker_may_decide: call.invokerMayDecide ?? false,
           approvers: call.approvers ?? 1,
           second_factor: call.secondFactor ?? false,
-          sealed_call: sealCall(core.approvalContents, { arguments: args, parameters, question }, approval),
+          sealed_call: sealCall(core.keys.approvalContents, { arguments: args, parameters, question }, approval),
           expires_at: sql`now() + make_interval(secs => ${call.expiresInSeconds ?? 3600})`,
         })
         .execute();

@@ -51,7 +51,11 @@ export async function insertConnection(
   const expiresAtMs = expiresInSeconds === null ? null : Date.now() + expiresInSeconds * 1000;
   const tokens = { accessToken: `access-${id}`, refreshToken: `refresh-${id}`, expiresAtMs, scopes: [] };
   const identity = { organisationId, agentId, userId, tool: tool.name, sentTo };
-  const sealed = sealGrant(core.connectionGrants, { configuration, tokens: { ...tokens, ...given.tokens } }, identity);
+  const sealed = sealGrant(
+    core.keys.connectionGrants,
+    { configuration, tokens: { ...tokens, ...given.tokens } },
+    identity,
+  );
   const row = { organisation_id: organisationId, id };
   await core.db.inOrganisation(organisationId, async (trx) => {
     await trx
@@ -89,7 +93,7 @@ export async function readConnection(node: ApiNode, organisation: Pick<Organisat
   const row = await selectRow(node, organisation, connection);
   const { organisation_id: organisationId, agent_id: agentId, user_id: userId, tool, sent_to: sentTo } = row;
   const identity = { organisationId, agentId, userId, tool, sentTo };
-  const grant = row.sealed_grant && openGrant(node.server.core.connectionGrants, row.sealed_grant, identity);
+  const grant = row.sealed_grant && openGrant(node.server.core.keys.connectionGrants, row.sealed_grant, identity);
   return { ...row, grant };
 }
 

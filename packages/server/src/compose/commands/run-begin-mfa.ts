@@ -19,7 +19,7 @@ export async function runBeginMfa(config: Config, logger: Logger, args: string[]
   const core = composeCore(config, logger);
   try {
     await core.dataKeys.load();
-    const deps = { enrolmentKey: core.enrolmentKey, instanceDemandsMfa: true, now: core.nowMs };
+    const deps = { enrolmentKey: core.keys.enrolmentKey, instanceDemandsMfa: true, nowMs: core.nowMs };
     const scope = { organisationId, onlyAgentId: null };
     const begun = await core.db.inOrganisation(organisationId, async (trx) => {
       const token = await beginEnrolment(deps, trx, scope, { publicId, caller: "operator" });

@@ -26,7 +26,7 @@ export async function runCreateKey(config: Config, logger: Logger, args: string[
       if (!organisation) throw new OperatorError(`There is no organisation ${values.organisation}.`);
       const issued = await issueKey(
         trx,
-        core.keyDigest,
+        core.keys.keyDigest,
         { organisationId },
         {
           agentId: null,

@@ -3,7 +3,7 @@ import { Tier, tiers } from "@perch/contract";
 import type { Config } from "../../config/config.ts";
 import type { Logger } from "../../platform/logger.ts";
 import { createOrganisation } from "../../resources/organisations/create-organisation.ts";
-import { closeCore, composeCore } from "../core.ts";
+import { closeCore, composeCore, depsOf } from "../core.ts";
 import { commandTable } from "./command-table.ts";
 import { UsageError } from "./usage.ts";
 
@@ -17,7 +17,7 @@ export async function runCreateOrganisation(config: Config, logger: Logger, args
   const core = composeCore(config, logger);
   try {
     await core.dataKeys.load();
-    const { id, key } = await createOrganisation(core, { name: values.name, tier: tier.data });
+    const { id, key } = await createOrganisation(depsOf(core), { name: values.name, tier: tier.data });
     console.error(`Created ${id} (${values.name}, ${tier.data}). Its admin key, shown only now:`);
     console.log(key);
   } finally {

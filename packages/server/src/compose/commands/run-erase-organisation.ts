@@ -42,14 +42,19 @@ const noOrganisation = (id: string) =>
   new OperatorError(`There is no organisation ${id}. \`perch-server list-organisations\` shows the ids.`);
 
 /** From its commit on, every node refuses the organisation's keys. */
-async function stopKeys({ db, gate }: Core, logger: Logger, organisationId: string, id: string): Promise<void> {
+async function stopKeys(
+  { db, shared: { gate } }: Core,
+  logger: Logger,
+  organisationId: string,
+  id: string,
+): Promise<void> {
   const changes = createOrganisationChanges({ db, replaceEpoch: gate.replaceEpoch, logger });
   try {
     await changes.commit(organisationId, async (trx) => {
       if (!(await updateErasingSince(trx, organisationId))) throw noOrganisation(id);
     });
   } finally {
-    await changes.stop();
+    await changes.repair();
   }
 }
 
@@ -72,14 +77,14 @@ async function erase(config: Config, logger: Logger, owner: Owner, organisationI
   const core = composeCore(config, logger);
   try {
     console.error(`Stopping the keys of ${id}.`);
-    await core.gate.ready();
+    await core.shared.gate.ready();
     await stopKeys(core, logger, organisationId, id);
     return await eraseOrganisation(
       {
         owner,
         engineRuns: createEngineRuns(config.adminUrls),
-        slots: core.slots,
-        streams: core.streams,
+        slots: core.shared.slots,
+        streams: core.shared.streams,
         deleteSharedKeys: (erased) => deleteValkeyKeys(config.valkeyUrl, erased),
         report: (text) => console.error(text),
         maxWaitMs,

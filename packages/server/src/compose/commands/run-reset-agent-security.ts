@@ -17,7 +17,7 @@ export async function runResetAgentSecurity(config: Config, logger: Logger, args
   const ref = values.agent ?? "";
   if (!organisationId) throw new UsageError("--organisation is an id such as org_01h455vb4pex5vsknk084sn02q.");
   const core = composeCore(config, logger);
-  const changes = createOrganisationChanges({ db: core.db, replaceEpoch: core.gate.replaceEpoch, logger });
+  const changes = createOrganisationChanges({ db: core.db, replaceEpoch: core.shared.gate.replaceEpoch, logger });
   const scope = { organisationId, onlyAgentId: null };
   try {
     await changes.commit(organisationId, async (trx) => {
@@ -35,7 +35,7 @@ export async function runResetAgentSecurity(config: Config, logger: Logger, args
     });
     console.log(`${ref} now requires only a key.`);
   } finally {
-    await changes.stop();
+    await changes.repair();
     await closeCore(core);
   }
 }

@@ -49,7 +49,7 @@ async function runRoles(config: Config, logger: Logger, roles: Roles): Promise<v
     await waitForDatabase({ config, logger, target: { url: config.databaseUrl, source: "PERCH_DATABASE_URL" } }, () =>
       refuseUnfitDatabase(core.db.unscoped),
     );
-    await core.gate.ready();
+    await core.shared.gate.ready();
     // Each that is away is one warning in the log.
     await core.dependencies.listSilent();
     const listening: Listening = port === undefined ? {} : { metrics: `${host}:${port}` };

@@ -28,7 +28,7 @@ export async function runRotateSigningKey(config: Config, logger: Logger, args: 
   const core = composeCore(config, logger);
   try {
     await core.dataKeys.load();
-    const { keyId, signsFrom } = await rotateSigningKey(core.db.unscoped, core.signingKeySealer, {
+    const { keyId, signsFrom } = await rotateSigningKey(core.db.unscoped, core.keys.signingKeySealer, {
       overlapSeconds,
       revoke,
     });

@@ -18,7 +18,7 @@ export async function runSetTier(config: Config, logger: Logger, args: string[])
   if (!organisationId) throw new UsageError("--organisation is an id such as org_01h455vb4pex5vsknk084sn02q.");
   if (!tier.success) throw new UsageError(`--tier is one of ${tiers.join(", ")}.`);
   const core = composeCore(config, logger);
-  const changes = createOrganisationChanges({ db: core.db, replaceEpoch: core.gate.replaceEpoch, logger });
+  const changes = createOrganisationChanges({ db: core.db, replaceEpoch: core.shared.gate.replaceEpoch, logger });
   try {
     const name = await changes.commit(organisationId, async (trx) => {
       const changed = await updateTier(trx, organisationId, tier.data);
@@ -33,7 +33,7 @@ export async function runSetTier(config: Config, logger: Logger, args: string[])
     });
     console.log(`${values.organisation} (${name}) is ${tier.data} now.`);
   } finally {
-    await changes.stop();
+    await changes.repair();
     await closeCore(core);
   }
 }

@@ -2,9 +2,10 @@ import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { asAdmin, useInstallation } from "../../../test/support/installation.ts";
 import { openTestDatabase } from "../../../test/support/open-database.ts";
-import { createDataKeys, keyPurposes } from "../../db/data-keys.ts";
+import { createDataKeys } from "../../db/data-keys.ts";
 import { migrate } from "../../db/migrate.ts";
 import { version } from "../../platform/version.ts";
+import { dataKeyPurposes } from "../resources.ts";
 
 const installation = useInstallation();
 
@@ -138,7 +139,11 @@ describe("the master key", () => {
   test("another key than the stored ones need is refused, an older one is a warning, a changed row is named", async () => {
     const { database, masterKey } = installation();
     const db = openTestDatabase(database.appUrl, 2);
-    await createDataKeys(db.unscoped, { current: Buffer.from(masterKey, "base64"), previous: [] }).load();
+    await createDataKeys(
+      db.unscoped,
+      { current: Buffer.from(masterKey, "base64"), previous: [] },
+      dataKeyPurposes,
+    ).load();
     await db.close();
     const other = randomBytes(32).toString("base64");
     expect(await problems()).toEqual([]);
@@ -148,7 +153,7 @@ describe("the master key", () => {
       ),
     ]);
     expect(await problems({ PERCH_MASTER_KEY: other, PERCH_PREVIOUS_MASTER_KEYS: masterKey })).toEqual([
-      `warning master key: ${keyPurposes.length} of ${keyPurposes.length} data keys are under a previous master key. Run: perch-server rotate-master-key`,
+      `warning master key: ${dataKeyPurposes.length} of ${dataKeyPurposes.length} data keys are under a previous master key. Run: perch-server rotate-master-key`,
     ]);
     await asAdmin(
       "update data_keys set wrapped = overlay(wrapped placing '\\x00' from 30) where purpose = 'secrets'",

@@ -56,7 +56,7 @@ export async function judgeMasterKey(
 ): Promise<Result> {
   if (!masterKey || !previousMasterKeys) return skipped("the master keys cannot be read: see settings");
   if (!facts.hasTables) return skipped("the database has no tables yet: see migrations");
-  const keys = createDataKeys(db, { current: masterKey, previous: previousMasterKeys });
+  const keys = createDataKeys(db, { current: masterKey, previous: previousMasterKeys }, []);
   const { total, underPrevious } = await keys.verify();
   const name = masterKeyName(masterKey);
   if (total === 0) return ok(`${name}; there are no data keys yet, the first server makes them`);

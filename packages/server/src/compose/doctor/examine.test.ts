@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { asAdmin, useInstallation } from "../../../test/support/installation.ts";
 import { startSilentNode } from "../../../test/support/silent-node.ts";
-import { keyPurposes } from "../../db/data-keys.ts";
+import { dataKeyPurposes } from "../resources.ts";
 
 const installation = useInstallation();
 
@@ -44,7 +44,7 @@ describe("an installation that runs", () => {
       ...["ok engine ingress", "ok engine admin", "ok workers"],
     ]);
     const text = findings.map(({ message }) => message).join("\n");
-    expect(text).toContain(`opens all ${keyPurposes.length} data keys`);
+    expect(text).toContain(`opens all ${dataKeyPurposes.length} data keys`);
     expect(before.revision).toBeGreaterThan(0);
     expect(await currentDeployment()).toEqual(before);
     expect(await countDataKeys()).toBe(keys);

@@ -195,3 +195,21 @@ export const updateAgentStatus = (
 export const deleteAgent = async (trx: OrganisationTransaction, scope: Scope, id: string): Promise<void> => {
   await updateAgentRow(trx, scope, id).set({ deleted_at: sql`now()` }).execute();
 };
+
+/** The next agents of the organisation, deleted ones among them, in the order of their ids. */
+export async function listAgentIds(
+  trx: OrganisationTransaction,
+  organisationId: string,
+  after: string | undefined,
+  limit: number,
+): Promise<string[]> {
+  const rows = await trx
+    .selectFrom("agents")
+    .select("id")
+    .where("organisation_id", "=", organisationId)
+    .$if(after !== undefined, (query) => query.where("id", ">", after ?? ""))
+    .orderBy("id")
+    .limit(limit)
+    .execute();
+  return rows.map(({ id }) => id);
+}

@@ -9,15 +9,15 @@ import type { Share } from "../../platform/shares.ts";
 import { Uncached, Unchanged } from "../../platform/unchanged.ts";
 import type { AgentDirectory } from "../agents/agent-directory.ts";
 import type { Handlers, RequestContext } from "../handlers.ts";
+import type { ContinueRuns } from "../waiting-runs/continue-runs.ts";
+import type { ReadyRun } from "../waiting-runs/waiting-run-queries.ts";
+import { openWaitingState } from "../waiting-runs/waiting-state.ts";
 import * as queries from "./approval-queries.ts";
 import { deciderOf, isLeftToOthers, voterOf } from "./approval-rules.ts";
 import type { CheckSchema } from "./check-schema.ts";
-import type { ContinueRuns } from "./continue-runs.ts";
 import type { DecideApproval, Decision } from "./decide-approval.ts";
 import { openCall, openDecision } from "./seal-approval.ts";
 import { toApprovalSummary, toContents, toSoFar } from "./to-approval.ts";
-import type { ReadyRun } from "./waiting-run-queries.ts";
-import { openWaitingState } from "./waiting-state.ts";
 
 interface ApprovalDeps {
   readonly db: Database;

@@ -167,8 +167,8 @@ test("403 for a key that the one that started the run was rotated to, and for on
   const { organisation, approver } = await createOrganisationWithApprover(perch(), ["read", "write", "approve"]);
   const second = await rotate(organisation, approver);
   const third = await rotate(organisation, second);
-  const { db, keyDigest } = perch().server.core;
-  const invoking = await findKeyByDigest(db.unscoped, keyDigest(second));
+  const { db, keys } = perch().server.core;
+  const invoking = await findKeyByDigest(db.unscoped, keys.keyDigest(second));
   const invoker = invoking ? voterOf(toCaller(invoking)) : "";
   const { approvals } = await insertWaitingRun(perch(), organisation, { invoker });
   for (const key of [approver, second, third])

@@ -5,7 +5,8 @@ import type { Approvals } from "../../db/generated-rows.ts";
 import { conflict, forbidden, invalid, notFound } from "../../platform/api-error.ts";
 import { parsePublicId, toPublicId } from "../../platform/ids.ts";
 import type { Digest, Sealer } from "../../platform/secrets.ts";
-import type { ApprovalMetrics, Verdict } from "../../telemetry/approval-metrics.ts";
+import { lockWaitingRun, type ReadyRun, updateReadyIfDecided } from "../waiting-runs/waiting-run-queries.ts";
+import type { ApprovalMetrics, Verdict } from "./approval-metrics.ts";
 import {
   type ApprovalChange,
   type ApprovalRow,
@@ -19,7 +20,6 @@ import { callDigest, isLeftToOthers } from "./approval-rules.ts";
 import { type ApprovalDecision, openCall, openDecision, sealDecision } from "./seal-approval.ts";
 import { votesOf } from "./to-approval.ts";
 import { listDecidingKeys } from "./vote-queries.ts";
-import { lockWaitingRun, type ReadyRun, updateReadyIfDecided } from "./waiting-run-queries.ts";
 
 /** Edited arguments, and answers, have been checked against their schema before. */
 export type Decision =

@@ -5,8 +5,8 @@ import { usePerch } from "../../../test/support/harness.ts";
 import { insertWaitingRuns, type WaitingRows } from "../../../test/support/waiting-run-rows.ts";
 import { parsePublicId } from "../../platform/ids.ts";
 import { createLogger } from "../../platform/logger.ts";
+import { type ReadyRun, updateReadyIfDecided } from "../waiting-runs/waiting-run-queries.ts";
 import { createExpireApprovals } from "./expire-approvals.ts";
-import { type ReadyRun, updateReadyIfDecided } from "./waiting-run-queries.ts";
 
 const perch = usePerch();
 const overdue = new Date(Date.now() - 1000);
@@ -24,17 +24,17 @@ async function sweep() {
   const started: ReadyRun[] = [];
   let expired = 0;
   const expire = createExpireApprovals({
-    db: perch().server.core.db.unscoped,
+    db: perch().server.core.db,
     continueRuns: { start: (run) => void started.push(run) },
     logger: createLogger("silent"),
-    now: Date.now,
-    onExpired: (approvals) => {
-      expired += approvals;
+    nowMs: Date.now,
+    telemetry: {
+      approvalDecided: (_, approvals = 1) => {
+        expired += approvals;
+      },
     },
-    sweepEverySeconds: 3600,
   });
-  await expire.sweep();
-  await expire.stop();
+  await expire();
   return { started, expired };
 }
 

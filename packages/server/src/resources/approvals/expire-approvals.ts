@@ -1,17 +1,16 @@
 import { type Kysely, sql } from "kysely";
 import type { DB } from "../../db/generated-rows.ts";
 import type { Logger } from "../../platform/logger.ts";
-import { type Sweeper, sweepEvery } from "../../platform/sweep-every.ts";
-import type { ContinueRuns } from "./continue-runs.ts";
-import { ownStartSeconds, type ReadyRow, toReadyRun } from "./waiting-run-queries.ts";
+import type { ContinueRuns } from "../waiting-runs/continue-runs.ts";
+import { ownStartSeconds, type ReadyRow, toReadyRun } from "../waiting-runs/waiting-run-queries.ts";
+import type { ApprovalMetrics } from "./approval-metrics.ts";
 
-interface ExpireDeps {
-  readonly db: Kysely<DB>;
+export interface ExpireDeps {
+  readonly db: { readonly unscoped: Kysely<DB> };
   readonly continueRuns: Pick<ContinueRuns, "start">;
   readonly logger: Logger;
-  readonly now: () => number;
-  readonly onExpired: (approvals: number) => void;
-  readonly sweepEverySeconds: number;
+  readonly telemetry: Pick<ApprovalMetrics, "approvalDecided">;
+  readonly nowMs: () => number;
 }
 
 interface Expired {
@@ -35,8 +34,8 @@ const maxSweepMs = 4000;
  * Expires what nobody decided in time, and starts the runs that waited for nothing else. Every process looks, and the look costs the
  * same however many are open. A run that another process has is left to that one.
  */
-export function createExpireApprovals(deps: ExpireDeps): Sweeper {
-  const { db, continueRuns, logger, now, onExpired, sweepEverySeconds } = deps;
+export function createExpireApprovals(deps: ExpireDeps): () => Promise<void> {
+  const { db, continueRuns, logger, telemetry, nowMs } = deps;
 
   // What cannot be expired is passed over, and tried again once a sweep has come to the end.
   let after = beginning;
@@ -45,22 +44,22 @@ export function createExpireApprovals(deps: ExpireDeps): Sweeper {
   const expireSome = async (): Promise<boolean> => {
     const { rows } = await sql<Expired>`
       select * from expire_approvals(
-        ${after.time}, ${after.id}, ${expiredTogether}, make_interval(secs => ${ownStartSeconds}))`.execute(db);
+        ${after.time}, ${after.id}, ${expiredTogether}, make_interval(secs => ${ownStartSeconds}))`.execute(
+      db.unscoped,
+    );
     const { expired, last_time, last_id, ready } = rows[0] ?? { expired: 0, last_time: null, last_id: null, ready: [] };
     for (const row of ready) continueRuns.start(toReadyRun(row));
-    if (expired > 0) onExpired(expired);
+    if (expired > 0) telemetry.approvalDecided("expired", expired);
     after = last_time && last_id ? { time: last_time, id: last_id } : beginning;
     return after !== beginning;
   };
 
-  const sweepOnce = async (): Promise<void> => {
-    const until = now() + maxSweepMs;
+  return async () => {
+    const until = nowMs() + maxSweepMs;
     try {
-      while (await expireSome()) if (now() >= until) return;
+      while (await expireSome()) if (nowMs() >= until) return;
     } catch (error) {
       logger.debug({ err: error }, "expired approvals not closed, will retry");
     }
   };
-
-  return sweepEvery(sweepEverySeconds, sweepOnce);
 }

@@ -1,8 +1,8 @@
 import type { Approval, ApprovalStatus, ApprovalSummary, Decider } from "@perch/contract";
+import type { WaitingState } from "../waiting-runs/waiting-state.ts";
 import { actionRequiredData } from "./action-required-event.ts";
 import type { ApprovalRow, ApprovalSummaryRow, Vote } from "./approval-queries.ts";
 import type { ApprovalCall, ApprovalDecision } from "./seal-approval.ts";
-import type { WaitingState } from "./waiting-state.ts";
 
 export const votesOf = ({ votes }: Pick<ApprovalRow, "votes">): readonly Vote[] => votes as unknown as Vote[];
 

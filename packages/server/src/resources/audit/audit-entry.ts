@@ -4,11 +4,12 @@ import { auditedName } from "../../auth/person-rules.ts";
 import type { OrganisationTransaction } from "../../db/database.ts";
 import { toPublicId } from "../../platform/ids.ts";
 import { insertAuditEntry, type NewAuditEntry } from "./audit-queries.ts";
-import { changedResourceOf, fieldsOf, resourceTypeOf } from "./audit-rules.ts";
+import { changedResourceOf, fieldsOf } from "./audit-rules.ts";
 
 /** What the audit log records of a request. */
 export interface AuditedRequest {
   readonly key: OperationKey;
+  readonly resourceType: string;
   readonly caller: Caller;
   readonly params: Readonly<Record<string, string>>;
   readonly body: unknown;
@@ -23,13 +24,12 @@ export const isAudited = (key: OperationKey): boolean =>
   !key.startsWith("GET ") && !dataPlaneOperations.includes(operations[key].id);
 
 export const toNewEntry = (
-  { key, caller, params, body, address, correlationId }: AuditedRequest,
+  { key, resourceType, caller, params, body, address, correlationId }: AuditedRequest,
   response: unknown,
   result: Pick<NewAuditEntry, "outcome"> & { readonly reason?: string },
 ): NewAuditEntry => {
   const fields = fieldsOf(body);
   const changed = changedResourceOf(response, params);
-  const resourceType = resourceTypeOf(key);
   // A second factor has no id of its own: it belongs to the calling key.
   const ofCaller = resourceType === "mfa" && caller.keyId !== null ? toPublicId("key", caller.keyId) : null;
   const person = caller.session?.person;

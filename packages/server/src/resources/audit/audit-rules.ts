@@ -2,32 +2,18 @@ import { type OperationKey, routeOf } from "@perch/contract";
 import { invalid } from "../../platform/api-error.ts";
 import { parsePublicId } from "../../platform/ids.ts";
 
-/** The resource type of each collection in a path. An operation changes a resource of the last one. */
-const collections: Readonly<Record<string, string>> = {
-  agents: "agent",
-  approvals: "approval",
-  connections: "connection",
-  console: "console_session",
-  deployments: "deployment",
-  erasures: "erasure",
-  invocations: "invocation",
-  keys: "key",
-  logs: "log",
-  memory: "memory",
-  mfa: "mfa",
-  providers: "provider",
-  secrets: "secret",
-  users: "erasure",
-  versions: "version",
-  webhooks: "webhook",
-};
+/** How the audit log names what an operation changes. */
+export type ResourceTypeOf = (key: OperationKey) => string;
 
-export function resourceTypeOf(key: OperationKey): string {
-  const types = routeOf(key)
-    .path.split("/")
-    .flatMap((segment) => collections[segment] ?? []);
-  return types.at(-1) ?? "organisation";
-}
+/** An operation changes a member of the last collection in its path. */
+export const createResourceTypeOf =
+  (collections: Readonly<Record<string, string>>): ResourceTypeOf =>
+  (key) => {
+    const types = routeOf(key)
+      .path.split("/")
+      .flatMap((segment) => collections[segment] ?? []);
+    return types.at(-1) ?? "organisation";
+  };
 
 const stringField = (value: unknown, field: string): string | undefined => {
   const found = (value as Record<string, unknown> | null | undefined)?.[field];

@@ -37,7 +37,7 @@ async function createOrganisationWithSecret() {
 
 let nowMs = Date.now();
 function createFinder(organisation: Organisation) {
-  const { oauth } = perch().server.core;
+  const { oauth } = perch().server.core.outbound;
   const find = createFindAgentToken({ oauth, now: () => nowMs });
   const owner = { organisationId: parsePublicId("organisation", organisation.id) ?? "", agentId: null, userId: null };
   const tool = (name: string) => ({

@@ -33,7 +33,7 @@ const exchanges = () => testbed().provider.requests.filter((request) => request 
 
 /** Between the exchange of a code and the storing of what it gave. The token that was issued. */
 function duringExchange(work: (issued: string) => Promise<void>): { readonly issued: () => string } {
-  const { oauth } = testbed().perch.server.core;
+  const { oauth } = testbed().perch.server.core.outbound;
   const { exchangeCode } = oauth;
   let issued = "";
   vi.spyOn(oauth, "exchangeCode").mockImplementationOnce(async (...given) => {
@@ -203,7 +203,7 @@ describe("POST /v1/agents/{agent_id}/connections/{connection_id}/confirm", () =>
   test("409 if the connection is revoked during the exchange, and the tokens are given back", async () => {
     const { organisation, perch, provider } = testbed();
     const { connection, code } = await walkConsent(perch, organisation, { user_id: "ada" });
-    const { oauth } = perch.server.core;
+    const { oauth } = perch.server.core.outbound;
     const { exchangeCode } = oauth;
     let issued = "";
     vi.spyOn(oauth, "exchangeCode").mockImplementationOnce(async (...given) => {
@@ -306,7 +306,7 @@ describe("POST /v1/agents/{agent_id}/connections/{connection_id}/confirm", () =>
   test("the end of a token is by the database's clock, whatever the node's says", async () => {
     const { organisation, perch } = testbed();
     const { connection, code } = await walkConsent(perch, organisation, { user_id: "ada" });
-    const { oauth } = perch.server.core;
+    const { oauth } = perch.server.core.outbound;
     const { exchangeCode } = oauth;
     const { now } = Date;
     const aheadMs = 3_600_000;

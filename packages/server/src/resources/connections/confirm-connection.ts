@@ -11,8 +11,8 @@ import { toPublicId } from "../../platform/ids.ts";
 import type { Digest, Sealer } from "../../platform/secrets.ts";
 import type { Share } from "../../platform/shares.ts";
 import { Uncached, Unchanged } from "../../platform/unchanged.ts";
-import type { ConnectionMetrics } from "../../telemetry/connection-metrics.ts";
 import type { RequestContext } from "../handlers.ts";
+import type { ConnectionMetrics } from "./connection-metrics.ts";
 import {
   type ConnectionRef,
   endIn,

@@ -12,9 +12,9 @@ import { OAuthFailure } from "../../outbound/oauth/oauth-failure.ts";
 import { toPublicId } from "../../platform/ids.ts";
 import type { Logger } from "../../platform/logger.ts";
 import type { Digest, Sealer } from "../../platform/secrets.ts";
-import type { ConnectionMetrics } from "../../telemetry/connection-metrics.ts";
 import { type AgentRow, findAgent } from "../agents/agent-queries.ts";
 import { addToReturnUrl } from "./choose-tool.ts";
+import type { ConnectionMetrics } from "./connection-metrics.ts";
 import { deleteLink, findLink, findLinkForUpdate, type LinkRow, updateLink } from "./link-queries.ts";
 import { type ConsentFlow, digestStep, openFlow, sealFlow } from "./seal-flow.ts";
 

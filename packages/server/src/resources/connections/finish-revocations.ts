@@ -12,11 +12,11 @@ import {
 import type { RevokeAtProvider } from "./revoke-at-provider.ts";
 import { createRevokeMany, type RevocationOutcome } from "./revoke-many.ts";
 
-interface FinishDeps {
+export interface FinishDeps {
   readonly db: Database;
   readonly revokeAtProvider: RevokeAtProvider;
   readonly nowMs: () => number;
-  readonly onDeleted: (connections: number) => void;
+  readonly onPurged: (table: "connections", rows: number) => void;
 }
 
 /** For how long a provider is asked. The consent then stays until its user ends it there. */
@@ -36,7 +36,7 @@ interface Turn {
 }
 
 /** Steps of housekeeping, each for some seconds at most: what it leaves, the next one does. Neither reads connections in use. */
-export function createFinishRevocations({ db, revokeAtProvider, nowMs, onDeleted }: FinishDeps) {
+export function createFinishRevocations({ db, revokeAtProvider, nowMs, onPurged }: FinishDeps) {
   const isOverdue = (since: Date): boolean => nowMs() - since.getTime() >= maxAgeMs;
   const beginPass = () => createRevokeMany({ revokeAtProvider, nowMs, untilMs: nowMs() + maxStepMs });
   type Pass = ReturnType<typeof beginPass>;
@@ -65,7 +65,8 @@ export function createFinishRevocations({ db, revokeAtProvider, nowMs, onDeleted
       if (!mustEnd && nowMs() >= until) isCut = true;
       else if (mustEnd || isEnded(await pass.revoke(row))) ended.push(row.id);
     });
-    onDeleted(await db.inOrganisation(organisationId, (trx) => deleteConnections(trx, organisationId, ended)));
+    const deleted = await db.inOrganisation(organisationId, (trx) => deleteConnections(trx, organisationId, ended));
+    onPurged("connections", deleted);
     if (ended.length === 0 || (rows.length < pageRows && !isCut)) return undefined;
     return { agent, after: isCut ? after : rows.at(-1)?.id };
   };

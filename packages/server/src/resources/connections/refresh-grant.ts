@@ -6,7 +6,7 @@ import { TransientToolError } from "../../outbound/tools/tool-errors.ts";
 import type { Logger } from "../../platform/logger.ts";
 import { createOnceAMinute } from "../../platform/once-a-minute.ts";
 import type { Sealer } from "../../platform/secrets.ts";
-import type { Telemetry } from "../../telemetry/telemetry.ts";
+import type { ConnectionMetrics } from "./connection-metrics.ts";
 import { markNeedsReauth } from "./needs-reauth.ts";
 import { type ConnectionIdentity, type Grant, sealGrant } from "./seal-grant.ts";
 import * as queries from "./token-queries.ts";
@@ -17,7 +17,7 @@ interface RefreshGrantDeps {
   readonly connectionGrants: Sealer;
   readonly oauth: Pick<OAuthClient, "refresh" | "revoke">;
   readonly dispatchDeliveries: () => void;
-  readonly telemetry: Pick<Telemetry, "connectionRefreshed">;
+  readonly telemetry: Pick<ConnectionMetrics, "connectionRefreshed">;
   readonly logger: Logger;
   readonly now: () => number;
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { usePerch } from "../../../test/support/harness.ts";
+import { depsOf } from "../../compose/core.ts";
 import type { OAuthRegistration } from "../../outbound/oauth/oauth-client.ts";
 import { newUuid, parsePublicId } from "../../platform/ids.ts";
 import { createRegistrations, deleteRegistration, maxRegistrations } from "./registrations.ts";
@@ -17,7 +18,7 @@ const registration = (clientId: string, expiresAtMs: number | null = null): OAut
 async function createAgentRegistrations() {
   const { core } = perch().server;
   const organisationId = parsePublicId("organisation", (await perch().createOrganisation()).id) ?? "";
-  const of = createRegistrations(core);
+  const of = createRegistrations(depsOf(core));
   const agent = { organisationId, agentId: newUuid() };
   return { core, agent, of, registrations: of(agent) };
 }

@@ -6,6 +6,7 @@ import { accountConfig, accountTool, connectAccount, perchUrl } from "../../../t
 import { ok } from "../../../test/support/contract-client.ts";
 import { type ApiNode, type Organisation, usePerch } from "../../../test/support/harness.ts";
 import { insertConnection, readConnection, type StoredConnection } from "../../../test/support/stored-connections.ts";
+import { depsOf } from "../../compose/core.ts";
 import type { Database } from "../../db/database.ts";
 import { type ConnectedTool, NotConnectedError, usedConnection } from "../../outbound/tools/find-token.ts";
 import { parsePublicId } from "../../platform/ids.ts";
@@ -31,7 +32,7 @@ function createFinder({ server: { core } }: ApiNode = perch()) {
   const onBehalfOf = vi.fn(core.db.onBehalfOf) as unknown as Database["onBehalfOf"] & { mock: object };
   const refreshGrant = vi.fn(async () => undefined);
   const find = createFindToken({
-    ...core,
+    ...depsOf(core),
     db: { inOrganisation, onBehalfOf },
     refreshGrant,
     findAgentToken: () => Promise.reject(new Error("no tool has the agent's account")),

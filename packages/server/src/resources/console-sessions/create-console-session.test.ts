@@ -87,7 +87,7 @@ describe("POST /v1/console/sessions", () => {
   test("429 where the organisation has used up its requests: a sign-in counts like any other", async () => {
     const { id, adminKey } = await perch().createOrganisation("free");
     const drain = () =>
-      perch().server.core.gate.pass(parsePublicId("organisation", id) ?? "", [organisationBucket("free")]);
+      perch().server.core.shared.gate.pass(parsePublicId("organisation", id) ?? "", [organisationBucket("free")]);
     while ((await drain()).allowed);
     const attempt = { method: "POST", body: { api_key: adminKey } };
     // The limit may have let one more pass meanwhile.
@@ -140,7 +140,7 @@ describe("POST /v1/console/links", () => {
     const { id, call, createKey } = await perch().createOrganisation();
     const key = await createKey({ role: "viewer" });
     const readEpoch = async () => {
-      const { epoch } = await perch().server.core.gate.pass(parsePublicId("organisation", id) ?? "", []);
+      const { epoch } = await perch().server.core.shared.gate.pass(parsePublicId("organisation", id) ?? "", []);
       return epoch.value;
     };
     const before = await readEpoch();

@@ -5,14 +5,15 @@ import type { Engine } from "../../engine/engine.ts";
 import type { DeploymentKey } from "../../engine/messages.ts";
 import { toPublicId } from "../../platform/ids.ts";
 import type { Logger } from "../../platform/logger.ts";
+import type { ReconcileMetrics } from "../../telemetry/reconcile-metrics.ts";
 import { checkIntervalMs } from "./deployment-rules.ts";
 
-interface LostDeploymentsDeps {
+export interface LostDeploymentsDeps {
   readonly db: Pick<Database, "unscoped">;
   readonly engine: Pick<Engine, "isActivating" | "activateAgain" | "watchCanary">;
   readonly logger: Logger;
-  readonly now: () => number;
-  readonly onRepaired: () => void;
+  readonly nowMs: () => number;
+  readonly telemetry: Pick<ReconcileMetrics, "reconciled">;
   /** How late a pending deployment or the next look at a canary must be. */
   readonly minAgeSeconds: number;
 }
@@ -45,9 +46,9 @@ const maxPending = 500;
  * activate does nothing.
  */
 export const createRepairPendingDeployments =
-  ({ db, engine, logger, now, onRepaired, minAgeSeconds }: LostDeploymentsDeps) =>
+  ({ db, engine, logger, nowMs, telemetry, minAgeSeconds }: LostDeploymentsDeps) =>
   async (): Promise<void> => {
-    const hour = Math.floor(now() / 3_600_000);
+    const hour = Math.floor(nowMs() / 3_600_000);
     const { rows } = await sql<DeploymentRow>`
       select * from list_pending_deployments(make_interval(secs => ${minAgeSeconds}), ${maxPending})`.execute(
       db.unscoped,
@@ -55,7 +56,7 @@ export const createRepairPendingDeployments =
     for (const deployment of rows.map(toKey)) {
       if (await engine.isActivating(deployment)) continue;
       if (!(await engine.activateAgain(deployment, `${deployment.id}.${hour}`))) continue;
-      onRepaired();
+      telemetry.reconciled("deployment", "sent");
       const deploymentId = toPublicId("deployment", deployment.id);
       logger.warn({ deploymentId }, "pending deployment was unknown to the engine, handed over again");
     }
@@ -78,15 +79,15 @@ const beforeAll = "00000000-0000-0000-0000-000000000000";
 
 /** Begins to watch canaries again at which nobody has looked for too long. */
 export const createRepairCanaryWatches =
-  ({ db, engine, logger, now, onRepaired, minAgeSeconds }: LostDeploymentsDeps) =>
+  ({ db, engine, logger, nowMs, telemetry, minAgeSeconds }: LostDeploymentsDeps) =>
   async (): Promise<void> => {
     let after = { organisation_id: beforeAll, id: beforeAll };
     for (let page = 0; page < maxCanaryPages; page++) {
       const { rows } = await sql<CanaryRow>`
         select * from list_watched_canaries(${after.organisation_id}, ${after.id}, ${canaryPage})`.execute(db.unscoped);
-      for (const row of rows.filter((each) => isWatchLost(each, now(), minAgeSeconds * 1000))) {
+      for (const row of rows.filter((each) => isWatchLost(each, nowMs(), minAgeSeconds * 1000))) {
         await engine.watchCanary({ ...toKey(row), ifLastLookedAt: row.last_looked_at.getTime() });
-        onRepaired();
+        telemetry.reconciled("canary", "sent");
         const deploymentId = toPublicId("deployment", row.id);
         logger.warn({ deploymentId, lastLookedAt: row.last_looked_at }, "canary was not watched, looked at again");
       }

@@ -10,15 +10,21 @@ import { PermanentToolError, TransientToolError } from "../../outbound/tools/too
 import type { Tools } from "../../outbound/tools/tools.ts";
 import type { AgentKey } from "../../platform/agent-key.ts";
 import type { FindModel } from "../providers/find-model.ts";
-import { checkApprovals, checkApprovalsOfServer } from "./approval-check-rules.ts";
 import type { CheckConnection } from "./check-connection.ts";
 import type { Definition } from "./version-rules.ts";
+
+type Tool = Definition["tools"][number];
 
 interface PreflightDeps {
   readonly findModel: FindModel;
   readonly tools: Pick<Tools, "list">;
   readonly findSecrets: FindSecrets;
   readonly checkConnection: CheckConnection;
+  /** Further rules for tools: for all tools of a definition, and for those that a server has listed. */
+  readonly toolRules: {
+    readonly check: (definition: Definition) => readonly AgentProblem[];
+    readonly checkListed: (tool: Tool, field: string, listed: readonly RunTool[]) => readonly AgentProblem[];
+  };
   /** For URLs that come from a tenant. */
   readonly fetch: typeof globalThis.fetch;
 }
@@ -68,8 +74,6 @@ const callsOf = ({ runtime, tools }: Definition): Call[] =>
         return [{ field: `tools.${index}`, template: { ...tool, subject } }];
       });
 
-type Tool = Definition["tools"][number];
-
 /** Whether its tools can be listed now. With users' accounts they are listed in the run of a user. */
 const isListed = (tool: Tool): boolean => tool.type === "mcp" && tool.connection?.account !== "user";
 
@@ -79,7 +83,8 @@ const toOAuthTool = (tool: Tool): OAuthTool | undefined => {
   return { type, name, url, connection };
 };
 
-export function createPreflight({ findModel, tools, findSecrets, checkConnection, fetch }: PreflightDeps): Preflight {
+export function createPreflight(deps: PreflightDeps): Preflight {
+  const { findModel, tools, findSecrets, checkConnection, toolRules, fetch } = deps;
   /** Any HTTP response will do, whatever its status. */
   const checkReachable = async (
     agent: AgentKey,
@@ -149,7 +154,7 @@ export function createPreflight({ findModel, tools, findSecrets, checkConnection
         ? await checkListing(agent, isOnlyServer ? [...definitions] : [tool], signal)
         : await checkReachable(agent, template, signal);
     if (typeof found === "string") return [...ofConnection, { kind: "tool", field, message: found }];
-    return tool && found ? [...ofConnection, ...checkApprovalsOfServer(tool, field, found)] : ofConnection;
+    return tool && found ? [...ofConnection, ...toolRules.checkListed(tool, field, found)] : ofConnection;
   };
 
   /** One MCP server at a time, so that each says what is wrong with it. All of them together may still be too many tools. */
@@ -188,7 +193,7 @@ export function createPreflight({ findModel, tools, findSecrets, checkConnection
       models.push(...(await checkModel(agent.organisationId, ref, fieldOf(index))));
     return [
       ...checkLimits(definition),
-      ...checkApprovals(definition),
+      ...toolRules.check(definition),
       ...secrets,
       ...models,
       ...(await checkTools(agent, definition, callable, signal)),

@@ -48,12 +48,11 @@ function startProcess(): EngineTasks {
     logger,
     now: () => Date.now(),
     onCounted: counted,
-    sweepEverySeconds: 86_400,
   });
   started.push(tasks);
   return tasks;
 }
-afterAll(() => Promise.all(started.map(({ stop }) => stop())));
+afterAll(() => Promise.all(started.map(({ finish }) => finish())));
 
 beforeEach(async () => {
   isEngineUp = true;

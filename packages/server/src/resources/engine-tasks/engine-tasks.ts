@@ -2,7 +2,6 @@ import type { Database, OrganisationTransaction } from "../../db/database.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { ApiError } from "../../platform/api-error.ts";
 import type { Logger } from "../../platform/logger.ts";
-import { sweepEvery } from "../../platform/sweep-every.ts";
 import type { Unchanged } from "../../platform/unchanged.ts";
 import type { EngineTask } from "./engine-task-queries.ts";
 import * as queries from "./engine-task-queries.ts";
@@ -30,7 +29,8 @@ export interface EngineTasks {
   readonly discard: (task: EngineTask) => void;
   /** Sends what was committed and not sent, and deletes what was sent. */
   readonly sweep: () => Promise<void>;
-  readonly stop: () => Promise<void>;
+  /** Waits for what is being sent, and sweeps once more. */
+  readonly finish: () => Promise<void>;
 }
 
 interface EngineTasksDeps {
@@ -40,7 +40,6 @@ interface EngineTasksDeps {
   readonly now: () => number;
   /** Called at each sweep. */
   readonly onCounted: (waiting: number) => void;
-  readonly sweepEverySeconds: number;
 }
 
 /** While the engine does not answer, each send lasts for its time limit: what exceeds this number is left to the sweep. */
@@ -57,7 +56,7 @@ const tooManyWaiting = () =>
   );
 
 /** Sends tasks to the engine, and remembers whose rows can be deleted. */
-function createTaskSender({ db, engine, logger, now }: Omit<EngineTasksDeps, "onCounted" | "sweepEverySeconds">) {
+function createTaskSender({ db, engine, logger, now }: Omit<EngineTasksDeps, "onCounted">) {
   const sending = new Set<Promise<boolean>>();
   let settled: string[] = [];
 
@@ -142,7 +141,7 @@ function createSweepOnce(deps: EngineTasksDeps, sender: ReturnType<typeof create
 
 export function createEngineTasks(deps: EngineTasksDeps): EngineTasks {
   const sender = createTaskSender(deps);
-  const { sweep, stop } = sweepEvery(deps.sweepEverySeconds, createSweepOnce(deps, sender));
+  const sweep = createSweepOnce(deps, sender);
 
   const add: EngineTasks["add"] = async (trx, task) => {
     if (!(await queries.insertTask(trx, task))) throw tooManyWaiting();
@@ -164,8 +163,7 @@ export function createEngineTasks(deps: EngineTasksDeps): EngineTasks {
     send: sender.send,
     discard: sender.discard,
     sweep,
-    stop: async () => {
-      await stop();
+    finish: async () => {
       await sender.finish();
       await sweep();
     },

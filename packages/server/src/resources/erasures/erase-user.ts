@@ -6,26 +6,25 @@ import { toPublicId } from "../../platform/ids.ts";
 import type { Logger } from "../../platform/logger.ts";
 import type { Digest, Sealer } from "../../platform/secrets.ts";
 import type { RunStreams } from "../../streams/run-streams.ts";
-import type { ContinueRuns } from "../approvals/continue-runs.ts";
-import { deleteConnections, listConnectionsOfUser } from "../connections/revocation-queries.ts";
-import type { RevokeAtProvider } from "../connections/revoke-at-provider.ts";
+import type { Counts, ErasedUser, EraseStage, Erasure, Position } from "../erasure-stage.ts";
+import { findClearToEnd } from "../memory/erase-memories.ts";
 import type { RunClear } from "../memory/run-clear.ts";
+import type { ContinueRuns } from "../waiting-runs/continue-runs.ts";
 import { type ErasureRow, findErasure, findErasureForUpdate, updateProgress } from "./erasure-queries.ts";
 import {
   addCounts,
   afterStage,
-  type Counts,
   isInStage,
   maxWaitMs,
   nextWaitMs,
-  type Position,
   type Progress,
-  type Stage,
+  requireKnown,
+  runStages,
   type StageProgress,
 } from "./erasure-rules.ts";
 import { createFindOpenRuns } from "./open-runs.ts";
 import { digestUserOfRun, openUser } from "./seal-user.ts";
-import * as queries from "./user-data-queries.ts";
+import * as queries from "./user-run-queries.ts";
 
 interface EraseDeps {
   readonly db: Database;
@@ -34,8 +33,9 @@ interface EraseDeps {
   readonly streams: Pick<RunStreams, "delete">;
   readonly runClear: RunClear;
   readonly continueRuns: Pick<ContinueRuns, "start">;
-  readonly revokeAtProvider: RevokeAtProvider;
-  readonly sealer: Sealer;
+  readonly erasedUsers: Sealer;
+  /** What receipts have. */
+  readonly receiptParts: Erasure["receipt"];
   readonly userDigest: Digest;
   readonly logger: Logger;
   readonly now: () => number;
@@ -46,76 +46,12 @@ interface EraseDeps {
   readonly pauseMs: number;
 }
 
-/** What one transaction did, and where the stage goes on. Without a position the stage is over. */
-interface Done {
-  readonly counts: Counts;
-  readonly position?: Position | undefined;
-}
-
 /** Small enough that every transaction stays far below the limit of a statement. */
 const readRows = 5000;
-const readLogRows = 10_000;
-const deletedMemories = 1000;
-const agentsTogether = 50;
-/** Their providers are asked at the same time. */
-const connectionsTogether = 10;
-const providerMs = 5000;
-
 const stepMs = 5000;
 
 /** The engine keeps results for an hour, and streams live for less. */
 const keptMs = 2 * 3_600_000;
-
-type EraseStage = (
-  trx: OrganisationTransaction,
-  user: queries.ErasedUser,
-  position: Position,
-  owners: Parameters<typeof queries.eraseAnswersAndClears>[2],
-) => Promise<Done>;
-
-const eraseConnectionEvents: EraseStage = async (trx, user, position) => {
-  const { counts, next } = await queries.eraseConnectionEvents(trx, user, position, readLogRows);
-  return { counts, position: next };
-};
-
-const eraseMemories: EraseStage = async (trx, user, { agentId }) => {
-  const agentIds = await queries.listAgentIds(trx, user.organisationId, agentId, agentsTogether);
-  if (agentIds.length === 0) return { counts: {} };
-  const memories = await queries.deleteMemoriesOfUser(trx, user, agentIds, deletedMemories);
-  const last = agentIds.at(-1);
-  // The same agents again, if they may have more.
-  const position =
-    memories === deletedMemories ? { ...(agentId !== undefined && { agentId }) } : { agentId: last ?? "" };
-  return { counts: { memories }, position };
-};
-
-/** `agentId` without `at`: that agent is done. */
-const eraseLogs: EraseStage = async (trx, user, position) => {
-  const isWithin = position.at !== undefined;
-  const agentId = isWithin
-    ? position.agentId
-    : (await queries.listAgentIds(trx, user.organisationId, position.agentId, 1))[0];
-  if (agentId === undefined) return { counts: {} };
-  const { removed, next } = await queries.eraseLogEntries(trx, user, agentId, isWithin ? position : {}, readLogRows);
-  return { counts: { log_entries: removed }, position: next ?? { agentId } };
-};
-
-const eraseAudit: EraseStage = async (trx, user, position) => {
-  const { removed, next } = await queries.eraseAuditEntries(trx, user, position, readLogRows);
-  return { counts: { audit_entries: removed }, position: next };
-};
-
-const eraseAnswers: EraseStage = async (trx, user, _, owners) => ({
-  counts: await queries.eraseAnswersAndClears(trx, user, owners),
-});
-
-const laterStages: Record<Exclude<Stage, "runs" | "sent" | "connections">, EraseStage> = {
-  connection_events: eraseConnectionEvents,
-  memories: eraseMemories,
-  log_entries: eraseLogs,
-  answers: eraseAnswers,
-  audit_entries: eraseAudit,
-};
 
 /** Null: it has completed, or there is no such erasure. */
 interface StepResult {
@@ -123,9 +59,15 @@ interface StepResult {
 }
 
 /** A durable step that erases for a few seconds. It may be repeated at any point: progress commits with the work it stands for. */
-export function createEraseStep(deps: EraseDeps): (erasure: ErasureKey) => Promise<StepResult> {
-  const { db, engineRuns, streams, runClear, revokeAtProvider, sealer, userDigest, logger, now, pauseMs } = deps;
+export function createEraseStep(
+  deps: EraseDeps,
+  stagesOfResources: readonly EraseStage[],
+): (erasure: ErasureKey) => Promise<StepResult> {
+  const { db, engineRuns, streams, runClear, erasedUsers, userDigest, logger, now, pauseMs } = deps;
   const findOpenRuns = createFindOpenRuns(deps);
+  const declared = new Map(stagesOfResources.map((stage) => [stage.name, stage]));
+  const stages = [...runStages, ...declared.keys()];
+  const after = (stage: string, isLast: boolean) => afterStage(stages, { stage, isLast });
 
   /** Does the work in one transaction with its progress, unless another process has gone on in between. */
   const commit = (
@@ -137,11 +79,12 @@ export function createEraseStep(deps: EraseDeps): (erasure: ErasureKey) => Promi
       const current = await findErasureForUpdate(trx, key);
       if (JSON.stringify(current?.progress) !== JSON.stringify(row.progress)) return;
       const [counts, progress] = await work(trx);
+      requireKnown(deps.receiptParts, counts);
       await updateProgress(trx, key, addCounts(row.counts as Counts, counts), progress);
     });
 
   /** The engine and the streams first: if this is repeated, the records still say which runs they are. */
-  const eraseRuns = async (row: ErasureRow, user: queries.ErasedUser, isLast: boolean, position: Position) => {
+  const eraseRuns = async (row: ErasureRow, user: ErasedUser, isLast: boolean, position: Position) => {
     const page = await db.inOrganisation(user.organisationId, (trx) =>
       queries.listRunsOfUser(trx, user, position, readRows),
     );
@@ -165,54 +108,44 @@ export function createEraseStep(deps: EraseDeps): (erasure: ErasureKey) => Promi
               runs.map(({ id }) => id),
             );
       const counts = addCounts(erased, { engine_runs, streams: removed });
-      return [
-        counts,
-        page.next ? { stage: "runs", isLast, position: page.next } : afterStage({ stage: "runs", isLast }),
-      ];
+      return [counts, page.next ? { stage: "runs", isLast, position: page.next } : after("runs", isLast)];
     });
   };
 
   /** What is still under way, such as the delivery of an event, is waited for. */
   const eraseSent = async (
     row: ErasureRow,
-    { organisationId, userId }: queries.ErasedUser,
+    { organisationId, userId }: ErasedUser,
     { isLast, waitingSince = new Date(now()).toISOString() }: StageProgress,
   ) => {
     const { purged, open } = await engineRuns.purgeSent(organisationId, userId);
     const waitedMs = now() - Date.parse(waitingSince);
     const left = isLast ? open : 0;
     const mustWait = left > 0 && waitedMs < maxWaitMs;
-    const next: Progress | undefined = mustWait
-      ? { stage: "sent", isLast, waitingSince }
-      : afterStage({ stage: "sent", isLast });
+    const next: Progress | undefined = mustWait ? { stage: "sent", isLast, waitingSince } : after("sent", isLast);
     await commit(row, async () => [{ engine_sent: purged, ...(!mustWait && { engine_sent_left: left }) }, next]);
     return mustWait ? nextWaitMs(waitedMs) : 0;
   };
 
-  /** Providers are told once. If this is repeated, they are told twice, which changes nothing. */
-  const eraseConnections = async (row: ErasureRow, user: queries.ErasedUser, isLast: boolean) => {
-    const { organisationId } = user;
-    const connections = await db.inOrganisation(organisationId, (trx) =>
-      listConnectionsOfUser(trx, user, connectionsTogether),
-    );
-    await Promise.all(connections.map((connection) => revokeAtProvider(connection, providerMs)));
-    const ids = connections.map(({ id }) => id);
-    const stage = "connections";
-    await commit(row, async (trx) => [
-      { connections: await deleteConnections(trx, organisationId, ids) },
-      ids.length === connectionsTogether ? { stage, isLast } : afterStage({ stage, isLast }),
-    ]);
+  const eraseDeclared = async (row: ErasureRow, user: ErasedUser, { stage, isLast, position = {} }: StageProgress) => {
+    const found = declared.get(stage);
+    if (!found) throw new Error(`there is no stage ${stage} of erasures`);
+    const prepared = await found.prepare?.(user);
+    await commit(row, async (trx) => {
+      const done = await found.erase(trx, user, position, prepared as never);
+      return [done.counts, done.position ? { stage, isLast, position: done.position } : after(stage, isLast)];
+    });
   };
 
   /** Ended clears are deleted with the rest. An open one would outlive the erasure, and name its user. False: there is none. */
-  const continueClear = async (user: queries.ErasedUser): Promise<boolean> => {
-    const clear = await db.inOrganisation(user.organisationId, (trx) => queries.findClearToEnd(trx, user));
+  const continueClear = async (user: ErasedUser): Promise<boolean> => {
+    const clear = await db.inOrganisation(user.organisationId, (trx) => findClearToEnd(trx, user));
     if (clear) await runClear(clear, stepMs);
     return clear !== undefined;
   };
 
   /** Looks for runs under way, before a pass. */
-  const beginPass = async (row: ErasureRow, user: queries.ErasedUser, progress: Progress): Promise<number> => {
+  const beginPass = async (row: ErasureRow, user: ErasedUser, progress: Progress): Promise<number> => {
     const waitedMs = now() - row.created_at.getTime();
     if (waitedMs < pauseMs) return Math.min(pauseMs - waitedMs, pauseMs);
     if (await continueClear(user)) {
@@ -231,22 +164,13 @@ export function createEraseStep(deps: EraseDeps): (erasure: ErasureKey) => Promi
   };
 
   /** One transaction's worth of work; how long to wait before the next. */
-  const advance = async (row: ErasureRow, user: queries.ErasedUser): Promise<number> => {
+  const advance = async (row: ErasureRow, user: ErasedUser): Promise<number> => {
     const progress = row.progress as unknown as Progress;
     if (!isInStage(progress)) return beginPass(row, user, progress);
     const { stage, isLast, position = {} } = progress;
     if (stage === "sent") return eraseSent(row, user, progress);
     if (stage === "runs") await eraseRuns(row, user, isLast, position);
-    else if (stage === "connections") await eraseConnections(row, user, isLast);
-    else
-      await commit(row, async (trx) => {
-        const runs = digestUserOfRun(userDigest, user.organisationId, user.userId);
-        const done = await laterStages[stage](trx, user, position, { user: row.user_digest, runs });
-        return [
-          done.counts,
-          done.position ? { stage, isLast, position: done.position } : afterStage({ stage, isLast }),
-        ];
-      });
+    else await eraseDeclared(row, user, progress);
     return 0;
   };
 
@@ -258,8 +182,10 @@ export function createEraseStep(deps: EraseDeps): (erasure: ErasureKey) => Promi
         if (row) logger.info({ erasureId: toPublicId("erasure", key.id), counts: row.counts }, "user erased");
         return { againAfterMs: null };
       }
-      const userId = openUser(sealer, row.sealed_user, key);
-      const wait = await advance(row, { organisationId: key.organisationId, userId, until: row.created_at });
+      const { organisationId } = key;
+      const userId = openUser(erasedUsers, row.sealed_user, key);
+      const digests = { user: row.user_digest, runs: digestUserOfRun(userDigest, organisationId, userId) };
+      const wait = await advance(row, { organisationId, userId, until: row.created_at, digests });
       if (wait > 0) return { againAfterMs: wait };
       if (now() >= until) return { againAfterMs: 0 };
     }

@@ -8,6 +8,7 @@ import { newUuid, parsePublicId } from "../../platform/ids.ts";
 import type { Logger } from "../../platform/logger.ts";
 import type { Digest, Sealer } from "../../platform/secrets.ts";
 import { Unchanged } from "../../platform/unchanged.ts";
+import type { Erasure } from "../erasure-stage.ts";
 import type { Handlers } from "../handlers.ts";
 import * as queries from "./erasure-queries.ts";
 import { firstProgress, maxOpenErasures } from "./erasure-rules.ts";
@@ -17,8 +18,10 @@ import { toErasure } from "./to-erasure.ts";
 interface ErasureDeps {
   readonly db: Database;
   readonly engine: Pick<Engine, "eraseUser">;
-  readonly sealer: Sealer;
+  readonly erasedUsers: Sealer;
   readonly userDigest: Digest;
+  /** Of all resources, in the order of the receipt. */
+  readonly receiptParts: Erasure["receipt"];
   readonly logger: Logger;
 }
 
@@ -34,7 +37,7 @@ const tooManyOpen = () =>
     { retryAfterSeconds: 10 },
   );
 
-export const erasureHandlers = ({ db, engine, sealer, userDigest, logger }: ErasureDeps) => {
+export const erasureHandlers = ({ db, engine, erasedUsers, userDigest, receiptParts, logger }: ErasureDeps) => {
   /** The row is what counts: if the engine does not get it now, housekeeping hands it over. */
   const handOver = (organisationId: string, id: string): void =>
     void engine.eraseUser({ organisationId, id }).catch((error: unknown) => {
@@ -51,17 +54,17 @@ export const erasureHandlers = ({ db, engine, sealer, userDigest, logger }: Eras
       const answer = await change(async (trx) => {
         await queries.lockErasures(trx, organisationId);
         const open = await queries.findOpenErasure(trx, organisationId, digest);
-        if (open) return new Unchanged(single(toErasure(open, userId)));
+        if (open) return new Unchanged(single(toErasure(receiptParts, open, userId)));
         if ((await queries.countOpenErasures(trx, organisationId, maxOpenErasures)) >= maxOpenErasures)
           throw tooManyOpen();
-        const sealedUser = sealUser(sealer, userId, key);
+        const sealedUser = sealUser(erasedUsers, userId, key);
         const row = await queries.insertErasure(trx, {
           ...key,
           userDigest: digest,
           sealedUser,
           progress: firstProgress,
         });
-        return single(toErasure(row, userId));
+        return single(toErasure(receiptParts, row, userId));
       });
       handOver(organisationId, parsePublicId("erasure", answer.data.id) ?? key.id);
       return answer;
@@ -73,7 +76,7 @@ export const erasureHandlers = ({ db, engine, sealer, userDigest, logger }: Eras
         const rows = await queries.listErasures(trx, organisationId, query);
         const counted = await queries.countErasures(trx, organisationId, maxCounted + 1);
         return cappedPage(
-          rows.map((row) => toErasure(row)),
+          rows.map((row) => toErasure(receiptParts, row)),
           query,
           counted,
         );
@@ -86,7 +89,7 @@ export const erasureHandlers = ({ db, engine, sealer, userDigest, logger }: Eras
       const row =
         id && (await db.inOrganisation(organisationId, (trx) => queries.findErasure(trx, { organisationId, id })));
       if (!row) throw notFound("erasure", params.erasure_id);
-      return single(toErasure(row));
+      return single(toErasure(receiptParts, row));
     },
   } satisfies Handlers<ErasureOperationKey>;
 };

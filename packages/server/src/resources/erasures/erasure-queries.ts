@@ -2,9 +2,9 @@ import { type Kysely, type Selectable, sql } from "kysely";
 import { countUpTo } from "../../db/count-up-to.ts";
 import type { OrganisationTransaction } from "../../db/database.ts";
 import type { DB, Erasures } from "../../db/generated-rows.ts";
-import { keptDays } from "../../db/purge.ts";
 import type { ErasureKey } from "../../engine/messages.ts";
-import type { Counts, Progress } from "./erasure-rules.ts";
+import type { Counts } from "../erasure-stage.ts";
+import type { Progress } from "./erasure-rules.ts";
 
 export type ErasureRow = Selectable<Erasures>;
 
@@ -122,10 +122,12 @@ export async function countAllOpenErasures(
   return { open: rows[0]?.open ?? 0, oldestSeconds: rows[0]?.oldest_seconds ?? 0 };
 }
 
+/** As long as the audit log. docs/operations/capacity.md has it too. */
+export const keptDays = 400;
 const maxDeleted = 10_000;
 
 export async function deleteOldErasures(db: Kysely<DB>): Promise<number> {
   const { rows } = await sql<{ deleted: number }>`
-    select delete_old_erasures(make_interval(days => ${keptDays.erasures}), ${maxDeleted}) as deleted`.execute(db);
+    select delete_old_erasures(make_interval(days => ${keptDays}), ${maxDeleted}) as deleted`.execute(db);
   return rows[0]?.deleted ?? 0;
 }

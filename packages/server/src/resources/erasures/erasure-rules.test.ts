@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { runResource } from "../../runs/run-resource.ts";
+import type { Counts } from "../erasure-stage.ts";
 import { addCounts, maxWaitMs, nextWaitMs, receiptOf } from "./erasure-rules.ts";
 
 describe("the wait of an erasure for what is under way", () => {
@@ -8,13 +10,14 @@ describe("the wait of an erasure for what is under way", () => {
 });
 
 describe("the receipt of an erasure", () => {
-  const openCalls = (counts: Parameters<typeof receiptOf>[0]) =>
-    receiptOf(counts).expires.filter(({ what }) => what.includes("had not ended"));
+  const { receipt } = runResource.erasure;
+  const openCalls = (counts: Counts) =>
+    receiptOf(receipt, counts).expires.filter(({ what }) => what.includes("had not ended"));
 
   test("lists calls that were not waited for any longer, with their number", () => {
     const counts = addCounts(addCounts({}, { engine_sent: 2 }), { engine_sent_left: 3 });
     expect(openCalls(counts)).toMatchObject([{ where: "engine", what: expect.stringMatching(/: 3$/) }]);
-    expect(receiptOf(counts).removed.find(({ what }) => what.startsWith("calls"))?.removed).toBe(2);
+    expect(receiptOf(receipt, counts).removed.find(({ what }) => what.startsWith("calls"))?.removed).toBe(2);
   });
 
   test("says nothing of such calls where all have ended", () => {

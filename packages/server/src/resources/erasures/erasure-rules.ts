@@ -1,31 +1,11 @@
-import type { ErasedPart, ErasureReceipt, ExpiringPart } from "@perch/contract";
+import type { ErasureReceipt, ExpiringPart } from "@perch/contract";
+import type { Counts, Erasure, Position } from "../erasure-stage.ts";
 
 /** Stands in the place of a text that was erased, in records that stay. */
 export const erasedMark = "[erased]";
 
 /** Of one organisation. Each erasure reads all records, so a few at a time are as quick as many. */
 export const maxOpenErasures = 20;
-
-/** The parts of a pass, in their order. */
-export const stages = [
-  "runs",
-  "sent",
-  "connections",
-  // Events of connections that are gone: no new ones come.
-  "connection_events",
-  "memories",
-  "log_entries",
-  "answers",
-  "audit_entries",
-] as const;
-export type Stage = (typeof stages)[number];
-
-/** After which row a stage goes on; absent at its beginning. */
-export interface Position {
-  readonly agentId?: string;
-  readonly at?: string;
-  readonly id?: string;
-}
 
 /**
  * Where an erasure is. It begins by looking for runs under way: without any, one pass is enough. Otherwise a first pass removes what
@@ -34,7 +14,7 @@ export interface Position {
 export type Progress =
   | { readonly stage: "begin" | "settle" }
   | {
-      readonly stage: Stage;
+      readonly stage: string;
       readonly isLast: boolean;
       readonly position?: Position;
       /** Since when the stage has waited for others; absent while it works. */
@@ -46,16 +26,16 @@ export const isInStage = (progress: Progress): progress is StageProgress => "isL
 
 export const firstProgress: Progress = { stage: "begin" };
 
+/** The stages that come before those of resources: they need the engine, and what the others remove may come from runs. */
+export const runStages = ["runs", "sent"] as const;
+
 /** What follows a stage that has reached its end; undefined: the erasure has completed. */
-export function afterStage({
-  stage,
-  isLast,
-}: {
-  readonly stage: Stage;
-  readonly isLast: boolean;
-}): Progress | undefined {
+export function afterStage(
+  stages: readonly string[],
+  { stage, isLast }: { readonly stage: string; readonly isLast: boolean },
+): Progress | undefined {
   const next = stages[stages.indexOf(stage) + 1];
-  if (next) return { stage: next, isLast };
+  if (next !== undefined) return { stage: next, isLast };
   return isLast ? undefined : { stage: "settle" };
 }
 
@@ -67,34 +47,18 @@ const longestWaitMs = 60_000;
 /** Each look reads all invocations of the engine, so they become rarer: the end is noticed late by at most a tenth of the wait. */
 export const nextWaitMs = (waitedMs: number): number => Math.min(Math.max(waitedMs / 10, firstWaitMs), longestWaitMs);
 
-/** Every kind of thing that is counted, in the order of the receipt. */
-const countedParts = {
-  connections: { where: "database", what: "connected accounts", how: "deleted" },
-  memories: { where: "database", what: "memories", how: "deleted" },
-  session_messages: { where: "database", what: "messages of sessions", how: "deleted" },
-  runs: { where: "database", what: "records of runs", how: "kept_without_text" },
-  run_contents: { where: "database", what: "contents of steps", how: "deleted" },
-  waiting_runs: { where: "database", what: "states of runs that waited for a person", how: "deleted" },
-  approvals: { where: "database", what: "approvals", how: "kept_without_text" },
-  log_entries: { where: "database", what: "log entries", how: "deleted" },
-  events: { where: "database", what: "events", how: "kept_without_text" },
-  deliveries: { where: "database", what: "pending webhook deliveries", how: "kept_without_text" },
-  delivery_attempts: { where: "database", what: "responses of webhook receivers", how: "deleted" },
-  memory_clears: { where: "database", what: "ended clears of memory", how: "deleted" },
-  kept_answers: { where: "database", what: "answers kept for an Idempotency-Key", how: "deleted" },
-  audit_entries: { where: "database", what: "audit entries", how: "kept_without_text" },
-  engine_runs: { where: "engine", what: "results of runs of the last hour", how: "deleted" },
-  engine_sent: { where: "engine", what: "calls that sessions sent in the last hour", how: "deleted" },
-  streams: { where: "streams", what: "streams of events", how: "deleted" },
-} as const satisfies Record<string, Omit<ErasedPart, "removed">>;
-export type CountedPart = keyof typeof countedParts;
 /** Counted too, but not removed: calls of the user's sessions that were under way when the wait for them was over. */
 const leftPart = "engine_sent_left";
-export type Counts = Partial<Record<CountedPart | typeof leftPart, number>>;
+
+/** A count that the receipt does not have would be lost without a word. */
+export function requireKnown(parts: Erasure["receipt"], counts: Counts): void {
+  const unknown = Object.keys(counts).find((name) => !(name in parts) && name !== leftPart);
+  if (unknown !== undefined) throw new Error(`no receipt has a part called ${unknown}`);
+}
 
 export function addCounts(counts: Counts, added: Counts): Counts {
-  const names = [...(Object.keys(countedParts) as CountedPart[]), leftPart] as const;
-  const sums = names.map((name) => [name, (counts[name] ?? 0) + (added[name] ?? 0)] as const);
+  const names = new Set([...Object.keys(counts), ...Object.keys(added)]);
+  const sums = [...names].map((name) => [name, (counts[name] ?? 0) + (added[name] ?? 0)] as const);
   return Object.fromEntries(sums.filter(([, count]) => count > 0));
 }
 
@@ -142,11 +106,30 @@ const notCovered: readonly string[] = [
   "What was accepted after the erasure was requested.",
 ];
 
-export const receiptOf = (counts: Counts): ErasureReceipt => ({
-  removed: (Object.keys(countedParts) as CountedPart[]).map((name) => ({
-    ...countedParts[name],
-    removed: counts[name] ?? 0,
-  })),
+/** Receipts have had this order. Parts that are not in it follow. */
+const receiptOrder = [
+  ...[
+    "connections",
+    "memories",
+    "session_messages",
+    "runs",
+    "run_contents",
+    "waiting_runs",
+    "approvals",
+    "log_entries",
+  ],
+  ...["events", "deliveries", "delivery_attempts", "memory_clears", "kept_answers", "audit_entries"],
+  ...["engine_runs", "engine_sent", "streams"],
+];
+
+export const inReceiptOrder = (parts: Erasure["receipt"]): Erasure["receipt"] => {
+  const placeOf = (name: string) => (receiptOrder.includes(name) ? receiptOrder.indexOf(name) : receiptOrder.length);
+  return Object.fromEntries(Object.entries(parts).toSorted(([a], [b]) => placeOf(a) - placeOf(b)));
+};
+
+/** `parts` are those of all resources, in the order of the receipt. */
+export const receiptOf = (parts: Erasure["receipt"], counts: Counts): ErasureReceipt => ({
+  removed: Object.entries(parts).map(([name, part]) => ({ ...part, removed: counts[name] ?? 0 })),
   expires: [...expiring, ...(counts[leftPart] ? [expiringCalls(counts[leftPart])] : [])],
   not_covered: [...notCovered],
 });

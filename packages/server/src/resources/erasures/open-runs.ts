@@ -3,8 +3,10 @@ import type { EngineRuns } from "../../engine/engine-runs.ts";
 import { isSessionOfUser } from "../../engine/tasks.ts";
 import type { RunSlots } from "../../limits/run-slots.ts";
 import { lastUuidAt } from "../../platform/ids.ts";
-import type { ContinueRuns } from "../approvals/continue-runs.ts";
-import { cancelRunsOfUser, cancelWaitingRunsOfUser, type ErasedUser, findKnownRuns } from "./user-data-queries.ts";
+import type { ErasedUser } from "../erasure-stage.ts";
+import { cancelWaitingRunsOfUser } from "../waiting-runs/cancel-runs-of-user.ts";
+import type { ContinueRuns } from "../waiting-runs/continue-runs.ts";
+import { cancelRunsOfUser, findKnownRuns } from "./user-run-queries.ts";
 
 interface OpenRunDeps {
   readonly db: Database;

@@ -4,6 +4,7 @@ import type { Scope } from "../../auth/caller.ts";
 import type { OrganisationTransaction } from "../../db/database.ts";
 import type { ApiKeys } from "../../db/generated-rows.ts";
 import { ofVisibleAgent } from "../../db/of-visible-agent.ts";
+import type { AgentKey } from "../../platform/agent-key.ts";
 import { sortOrder } from "../../platform/envelopes.ts";
 
 export type KeyRow = Omit<Selectable<ApiKeys>, "digest" | "organisation_id">;
@@ -204,8 +205,7 @@ export async function updateKeyRevokedAt(
 
 export const updateAgentKeysRevokedAt = async (
   trx: OrganisationTransaction,
-  { organisationId }: Scope,
-  agentId: string,
+  { organisationId, agentId }: AgentKey,
 ): Promise<void> => {
   await trx
     .updateTable("api_keys")

@@ -183,7 +183,7 @@ describe("an unauthenticated address", () => {
 
 /** Until a node that has just started reaches Valkey, its cache is not shared. */
 const waitForSharedCache = ({ core }: ApiNode["server"]) =>
-  expect.poll(async () => (await core.gate.pass("nobody", [])).epoch.maxAgeMs).toBe(10_000);
+  expect.poll(async () => (await core.shared.gate.pass("nobody", [])).epoch.maxAgeMs).toBe(10_000);
 
 describe("several nodes", () => {
   test("a reported key is 401 on its next request on every node that shares Valkey", async () => {

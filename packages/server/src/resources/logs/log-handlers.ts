@@ -22,7 +22,7 @@ interface LogDeps {
   readonly quotas: Pick<Quotas, "requireSpace">;
   readonly logNotifications: LogNotifications;
   readonly logSearches: Pick<Share, "acquire" | "hold">;
-  readonly now: () => number;
+  readonly nowMs: () => number;
 }
 
 const dayMs = 86_400_000;
@@ -36,7 +36,7 @@ const environmentAndVersion = ({ environment, version }: Readonly<Record<string,
 const bytesOf = (entries: readonly queries.NewLog[]): number =>
   entries.reduce((sum, { message, metadata }) => sum + Buffer.byteLength(message + JSON.stringify(metadata)), 0);
 
-export const logHandlers = ({ db, agents, quotas, logNotifications, logSearches, now }: LogDeps) => {
+export const logHandlers = ({ db, agents, quotas, logNotifications, logSearches, nowMs: now }: LogDeps) => {
   const logReader = createLogReader(db);
   const findAgentKey = async (context: RequestContext, ref: string) => {
     const { organisation_id: organisationId, id: agentId } = await agents.get(context, ref);

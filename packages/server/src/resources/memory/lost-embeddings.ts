@@ -4,16 +4,18 @@ import type { Engine } from "../../engine/engine.ts";
 import type { AgentKey } from "../../platform/agent-key.ts";
 import { toPublicId } from "../../platform/ids.ts";
 import type { Logger } from "../../platform/logger.ts";
+import type { ReconcileMetrics } from "../../telemetry/reconcile-metrics.ts";
 
-interface LostEmbeddingsDeps {
+export interface LostEmbeddingsDeps {
   readonly db: Pick<Database, "unscoped">;
   readonly engine: Pick<Engine, "embedMemoryOnce">;
   readonly logger: Logger;
-  readonly now: () => number;
-  readonly onRepaired: () => void;
+  readonly nowMs: () => number;
+  readonly telemetry: Pick<ReconcileMetrics, "reconciled">;
+  /** What is younger is under way in all likelihood. */
   readonly minAgeSeconds: number;
-  /** How often an agent's embedding may be asked for: an embedder that is down is tried again by the engine itself. */
-  readonly onceInMs: number;
+  /** Between two ticks. */
+  readonly everyMs: number;
 }
 
 interface AgentRow {
@@ -22,6 +24,10 @@ interface AgentRow {
   readonly has_unembedded: boolean;
 }
 
+/** An embedding may take longer than other work. */
+const ageFactor = 5;
+/** An agent's embedding is asked for once in this many ticks: an embedder that is down is tried again by the engine itself. */
+const ticksPerEmbedding = 12;
 const maxAgents = 5000;
 const beforeAll = "00000000-0000-0000-0000-000000000000";
 
@@ -30,17 +36,17 @@ const beforeAll = "00000000-0000-0000-0000-000000000000";
  * last of them, to go on after it, or null to begin again.
  */
 export const createRepairEmbeddings =
-  ({ db, engine, logger, now, onRepaired, minAgeSeconds, onceInMs }: LostEmbeddingsDeps) =>
+  ({ db, engine, logger, nowMs, telemetry, minAgeSeconds, everyMs }: LostEmbeddingsDeps) =>
   async (after: AgentKey | null): Promise<AgentKey | null> => {
     const { organisationId, agentId } = after ?? { organisationId: beforeAll, agentId: beforeAll };
     const { rows } = await sql<AgentRow>`
-      select * from list_unembedded_agents(${organisationId}, ${agentId}, make_interval(secs => ${minAgeSeconds}), ${maxAgents})`.execute(
+      select * from list_unembedded_agents(${organisationId}, ${agentId}, make_interval(secs => ${minAgeSeconds * ageFactor}), ${maxAgents})`.execute(
       db.unscoped,
     );
     for (const row of rows.filter(({ has_unembedded }) => has_unembedded)) {
       const agent = { organisationId: row.organisation_id, agentId: row.agent_id };
-      await engine.embedMemoryOnce(agent, `${agent.agentId}.${Math.floor(now() / onceInMs)}`);
-      onRepaired();
+      await engine.embedMemoryOnce(agent, `${agent.agentId}.${Math.floor(nowMs() / (everyMs * ticksPerEmbedding))}`);
+      telemetry.reconciled("embedding", "sent");
       logger.info(
         { agentId: toPublicId("agent", agent.agentId) },
         "memories without a vector, embedding asked for again",

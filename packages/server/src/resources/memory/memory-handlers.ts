@@ -1,4 +1,4 @@
-import type { EmbedderSettings, MemoryOperationKey } from "@perch/contract";
+import type { EmbedderSettings, InputOf, MemoryOperationKey, Operations } from "@perch/contract";
 import type { Database } from "../../db/database.ts";
 import type { AgentKey } from "../../platform/agent-key.ts";
 import { notFound } from "../../platform/api-error.ts";
@@ -8,36 +8,58 @@ import type { Logger } from "../../platform/logger.ts";
 import { storableTime } from "../../platform/storable-text.ts";
 import type { AgentDirectory } from "../agents/agent-directory.ts";
 import type { EngineTasks } from "../engine-tasks/engine-tasks.ts";
-import { type Handlers, Reply, type RequestContext } from "../handlers.ts";
+import type { Handlers, RequestContext } from "../handlers.ts";
 import type { Quotas } from "../quotas/quotas.ts";
-import { findClear, hasOpenClear, insertClear } from "./clear-queries.ts";
+import type { ClearOperationKey } from "./clear-handlers.ts";
+import { hasOpenClear } from "./clear-queries.ts";
 import { type EmbedText, embedderOf } from "./embed-text.ts";
 import { countUnembedded } from "./embedding-queries.ts";
 import * as queries from "./memory-queries.ts";
 import { embedderName, maxMemories, ownerForUser, searchCandidates, sharedOwner } from "./memory-rules.ts";
-import type { RunClear } from "./run-clear.ts";
 import type { SearchMemory } from "./search-memory.ts";
-import { toClear, toMemory } from "./to-memory.ts";
+import { toMemory } from "./to-memory.ts";
 
 interface MemoryDeps {
   readonly db: Database;
   readonly agents: AgentDirectory;
-  readonly engineTasks: EngineTasks;
+  readonly engineTasks: Pick<EngineTasks, "change">;
   readonly quotas: Pick<Quotas, "requireSpace">;
   readonly embedText: EmbedText;
   readonly searchMemory: SearchMemory;
-  readonly runClear: RunClear;
   readonly logger: Logger;
 }
-
-/** A clear that takes longer than this continues in the background. */
-const inlineClearMs = 1000;
 
 const optionalOwner = (userId: string | undefined): string | undefined =>
   userId === undefined ? undefined : ownerForUser(userId);
 
+type SearchBody = InputOf<Operations["POST /v1/agents/{agent_id}/memory/search"]>["body"];
+
+const toSearch = ({ query, limit, offset, mode, user_id, session_id, start_time, end_time, metadata }: SearchBody) => ({
+  query,
+  candidates: searchCandidates,
+  limit,
+  offset,
+  mode,
+  ...(user_id !== undefined && { owners: [ownerForUser(user_id)] }),
+  ...(session_id !== undefined && { session_id }),
+  ...(start_time !== undefined && { from: storableTime(start_time) }),
+  ...(end_time !== undefined && { until: storableTime(end_time) }),
+  ...(metadata && { metadata }),
+});
+
+type AddBody = InputOf<Operations["POST /v1/agents/{agent_id}/memory"]>["body"];
+
+const toNewMemory = ({ content, user_id, session_id, metadata }: AddBody): queries.NewMemory => ({
+  id: newUuid(),
+  owner: optionalOwner(user_id) ?? sharedOwner,
+  session_id: session_id ?? null,
+  source_id: null,
+  content,
+  metadata,
+});
+
 export const memoryHandlers = (deps: MemoryDeps) => {
-  const { db, agents, engineTasks, quotas, embedText, searchMemory, runClear, logger } = deps;
+  const { db, agents, engineTasks, quotas, embedText, searchMemory, logger } = deps;
 
   const resolveAgent = async (
     context: RequestContext,
@@ -64,40 +86,18 @@ export const memoryHandlers = (deps: MemoryDeps) => {
   return {
     "POST /v1/agents/{agent_id}/memory/search": async ({ params, body }, context) => {
       const agent = await resolveAgent(context, params.agent_id);
-      const { query, limit, offset, mode, user_id, session_id, start_time, end_time, metadata } = body;
-      const result = await searchMemory(agent, {
-        query,
-        candidates: searchCandidates,
-        limit,
-        offset,
-        mode,
-        embedder: agent.embedder,
-        signal: context.signal,
-        ...(user_id !== undefined && { owners: [ownerForUser(user_id)] }),
-        ...(session_id !== undefined && { session_id }),
-        ...(start_time !== undefined && { from: storableTime(start_time) }),
-        ...(end_time !== undefined && { until: storableTime(end_time) }),
-        ...(metadata && { metadata }),
-      });
+      const { limit, offset } = body;
+      const result = await searchMemory(agent, { ...toSearch(body), embedder: agent.embedder, signal: context.signal });
       const data = result.hits.map(({ row, score, score_parts }) => ({ ...toMemory(row), score, score_parts }));
-      const { mode: searched, exact, notice } = result;
-      return { ...page(data, { limit, offset }, result.total), search: { mode: searched, exact, notice } };
+      const { mode, exact, notice } = result;
+      return { ...page(data, { limit, offset }, result.total), search: { mode, exact, notice } };
     },
 
     "POST /v1/agents/{agent_id}/memory": async ({ params, body }, context) => {
       const agent = await resolveAgent(context, params.agent_id);
       quotas.requireSpace(context.caller.organisation, ["memoryBytes"]);
-      const { content } = body;
-      const vector = await tryEmbed(agent, content, context.signal);
-      const memory: queries.NewMemory = {
-        id: newUuid(),
-        owner: optionalOwner(body.user_id) ?? sharedOwner,
-        session_id: body.session_id ?? null,
-        source_id: null,
-        content,
-        metadata: body.metadata,
-        ...vector,
-      };
+      const vector = await tryEmbed(agent, body.content, context.signal);
+      const memory = { ...toNewMemory(body), ...vector };
       return engineTasks.change(context.change, async (trx, add) => {
         const [id] = await queries.insertMemories(trx, agent, [memory]);
         const row = id === undefined ? undefined : await queries.findMemory(trx, agent, id);
@@ -148,35 +148,5 @@ export const memoryHandlers = (deps: MemoryDeps) => {
         return single({ id: toPublicId("memory", id), deleted: true as const });
       });
     },
-
-    "DELETE /v1/agents/{agent_id}/memory": async ({ params, query }, context) => {
-      const { organisationId, agentId } = await resolveAgent(context, params.agent_id);
-      const clear = { organisationId, agentId, id: newUuid() };
-      const { user_id, session_id: sessionId } = query;
-      const before = query.before && storableTime(query.before);
-      const task = { kind: "clear_memory" as const, ...clear };
-      const started = await context.change(async (trx) => {
-        const row = await insertClear(trx, clear, { owner: optionalOwner(user_id), sessionId, before });
-        await engineTasks.add(trx, task);
-        return single(toClear(row));
-      });
-      const row = await runClear(clear, inlineClearMs);
-      const result = row ? single(toClear(row)) : started;
-      if (result.data.status === "completed") {
-        engineTasks.discard(task);
-        return result;
-      }
-      engineTasks.send(task);
-      const location = `/v1/agents/${toPublicId("agent", agentId)}/memory/clears/${result.data.id}`;
-      return new Reply(202, { location }, result);
-    },
-
-    "GET /v1/agents/{agent_id}/memory/clears/{clear_id}": async ({ params }, context) => {
-      const agent = await resolveAgent(context, params.agent_id);
-      const id = parsePublicId("clear", params.clear_id);
-      const row = id && (await db.inOrganisation(agent.organisationId, (trx) => findClear(trx, agent, id)));
-      if (!row) throw notFound("clear", params.clear_id);
-      return single(toClear(row));
-    },
-  } satisfies Handlers<MemoryOperationKey>;
+  } satisfies Handlers<Exclude<MemoryOperationKey, ClearOperationKey>>;
 };

@@ -22,7 +22,7 @@ interface MetricDeps {
   readonly db: Database;
   readonly agents: AgentDirectory;
   readonly readsAcrossAgents: Pick<Share, "hold">;
-  readonly now: () => number;
+  readonly nowMs: () => number;
 }
 
 const quantiles = { p50: 0.5, p95: 0.95, p99: 0.99 } as const;
@@ -33,7 +33,7 @@ const visibleIntervals = (all: Intervals, tier: Tier, nowMs: number): Intervals 
   from: laterOf(all.from, visibleSince(tier, nowMs)),
 });
 
-export const metricHandlers = ({ db, agents, readsAcrossAgents, now }: MetricDeps) =>
+export const metricHandlers = ({ db, agents, readsAcrossAgents, nowMs: now }: MetricDeps) =>
   ({
     "GET /v1/metrics": ({ query }, { scope, caller }) => {
       const nowMs = now();

@@ -13,7 +13,7 @@ export interface EnrolmentDeps {
   readonly enrolmentKey: KeySource;
   /** Whether the instance's settings demand a second factor. */
   readonly instanceDemandsMfa: boolean;
-  readonly now: () => number;
+  readonly nowMs: () => number;
 }
 
 export const alreadyEnrolled = () => conflict("This key has a second factor already. Remove that one first.");
@@ -42,13 +42,13 @@ export async function refuseUnbegunEnrolment(
   scope: Scope,
   { keyId, token = "" }: { readonly keyId: string; readonly token: string | undefined },
 ): Promise<void> {
-  if (isValidEnrolment(deps.enrolmentKey(), token, keyId, deps.now())) return;
+  if (isValidEnrolment(deps.enrolmentKey(), token, keyId, deps.nowMs())) return;
   if (await isDemanded(deps, trx, scope)) throw mustBeBegun(keyId);
 }
 
 /** The key, if a second factor can be enrolled for it. */
 async function getKeyWithoutFactor(
-  { now }: EnrolmentDeps,
+  { nowMs }: EnrolmentDeps,
   trx: OrganisationTransaction,
   scope: Scope,
   publicId: string,
@@ -56,7 +56,7 @@ async function getKeyWithoutFactor(
   const id = parsePublicId("key", publicId);
   const key = id && (await findKeyForUpdate(trx, scope, id));
   if (!key) throw notFound("key", publicId);
-  const status = keyStatus(key, new Date(now()));
+  const status = keyStatus(key, new Date(nowMs()));
   if (status !== "active") throw conflict(`This key is ${status}. Begin the enrolment of another one.`);
   if (await hasFactor(trx, scope.organisationId, key.id)) throw alreadyEnrolled();
   return key;
@@ -79,7 +79,7 @@ export async function beginEnrolment(
   const reach = { organisationId: scope.organisationId, onlyAgentId: key.agent_id };
   const isTrusted = await isTrustedCaller(trx, scope.organisationId, caller);
   if (!isTrusted && (await isDemanded(deps, trx, reach))) throw hasNoFactorItself();
-  const expiresMs = deps.now() + enrolmentTtlMs;
+  const expiresMs = deps.nowMs() + enrolmentTtlMs;
   const token = signEnrolment(deps.enrolmentKey(), key.id, expiresMs);
   return { key_id: toPublicId("key", key.id), token, expires_at: new Date(expiresMs).toISOString() };
 }

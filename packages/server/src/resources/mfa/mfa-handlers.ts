@@ -12,7 +12,7 @@ interface MfaDeps extends FactorDeps, EnrolmentDeps {
 }
 
 export const mfaHandlers = (deps: MfaDeps) => {
-  const { secondFactor, factorSecrets, recoveryDigest, stepUpKey, now } = deps;
+  const { secondFactor, factorSecrets, recoveryDigest, stepUpKey, nowMs: now } = deps;
   return {
     "POST /v1/keys/{key_id}/begin-mfa": ({ params }, { caller, scope, change }) =>
       change(async (trx) => single(await beginEnrolment(deps, trx, scope, { publicId: params.key_id, caller }))),

@@ -53,8 +53,8 @@ function createFinder(own: Own = {}) {
     installation: [
       { name: "house", type: "openai-compatible", baseUrl: server.url, apiKey: modelServerKey, models: ["small"] },
     ],
-    providerKeys: core.providerKeys,
-    resolveCall: core.resolveCall,
+    providerKeys: core.keys.providerKeys,
+    resolveCall: core.outbound.resolveCall,
     guardedFetch: own.guarded ?? refuse,
     trustedFetch: own.trusted ?? refuse,
     local,
@@ -70,7 +70,7 @@ async function createOrganisationWithProvider(name?: string, models: string[] = 
     await insertOrganisation(trx, { id: organisationId, name: "Acme", tier: "free" });
     if (!name) return;
     const baseUrl = server.url;
-    const sealedApiKey = sealApiKey(core.providerKeys, modelServerKey, { organisationId, name, baseUrl });
+    const sealedApiKey = sealApiKey(core.keys.providerKeys, modelServerKey, { organisationId, name, baseUrl });
     await insertProvider(trx, { organisationId }, { name, type: "openai", baseUrl, models, sealedApiKey });
   });
   return organisationId;

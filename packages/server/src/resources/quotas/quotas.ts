@@ -2,7 +2,7 @@ import { type CountedQuota, type QuotaName, type StoredQuota, type Tier, tierLim
 import { sql } from "kysely";
 import type { OrganisationTransaction } from "../../db/database.ts";
 import { conflict } from "../../platform/api-error.ts";
-import { type Counted, quotaCounts } from "./quota-counts.ts";
+import type { Counted, Quota } from "../resource.ts";
 import { quotaMessage } from "./quota-rules.ts";
 import type { KnownBytes } from "./stored-bytes.ts";
 
@@ -28,13 +28,19 @@ export interface Quotas {
    * exceed the limit together, by no more than run at once.
    */
   readonly hasRoomToWait: (trx: OrganisationTransaction, organisationId: string, tier: Tier) => Promise<boolean>;
+  /** Names the quota, its limit, and what to do. */
+  readonly message: (quota: QuotaName, tier: Tier) => string;
   /** Whether it may store more, as far as this process knows. Asks nobody, so it costs a run nothing. */
   readonly hasSpace: (organisation: QuotaHolder, quota: StoredQuota) => boolean;
   /** Refuses to store more where the organisation stores as much as its tier allows. */
   readonly requireSpace: (organisation: QuotaHolder, quotas: readonly StoredQuota[]) => void;
 }
 
+/** What counts against each quota, and in which words it is refused. */
+export type QuotaDefinitions = Readonly<Record<QuotaName, Quota>>;
+
 interface QuotaDeps {
+  readonly definitions: QuotaDefinitions;
   readonly knownBytes: KnownBytes;
   readonly onRefused: (quota: QuotaName, organisationId: string) => void;
 }
@@ -44,13 +50,14 @@ const lockQuota = async (trx: OrganisationTransaction, { id }: QuotaHolder, quot
   await sql`select pg_advisory_xact_lock(hashtextextended(${`perch quota ${quota} ${id}`}, 0))`.execute(trx);
 };
 
-export function createQuotas({ knownBytes, onRefused }: QuotaDeps): Quotas {
+export function createQuotas({ definitions, knownBytes, onRefused }: QuotaDeps): Quotas {
+  const message = (quota: QuotaName, tier: Tier) => quotaMessage(definitions[quota], quota, tier);
   const refuse = (quota: QuotaName, { id, tier }: QuotaHolder): never => {
     onRefused(quota, id);
-    throw conflict(quotaMessage(quota, tier));
+    throw conflict(message(quota, tier));
   };
   const countUsed = async (trx: OrganisationTransaction, quota: CountedQuota, of: Counted, max: number) => {
-    const { rows } = await sql<{ used: number }>`select ${quotaCounts[quota](of, max)} as used`.execute(trx);
+    const { rows } = await sql<{ used: number }>`select ${definitions[quota].count(of, max)} as used`.execute(trx);
     return rows[0]?.used ?? 0;
   };
   const hasSpace: Quotas["hasSpace"] = ({ id, tier }, quota) =>
@@ -68,6 +75,7 @@ export function createQuotas({ knownBytes, onRefused }: QuotaDeps): Quotas {
       if (!hasRoom) onRefused("waitingRuns", organisationId);
       return hasRoom;
     },
+    message,
     hasSpace,
     requireSpace: (organisation, quotas) => {
       const full = quotas.find((quota) => !hasSpace(organisation, quota));

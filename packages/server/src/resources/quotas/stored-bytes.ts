@@ -3,12 +3,16 @@ import { sql } from "kysely";
 import { LRUCache } from "lru-cache";
 import type { Database, OrganisationTransaction } from "../../db/database.ts";
 import type { Logger } from "../../platform/logger.ts";
-import { quotaCounts } from "./quota-counts.ts";
+import type { Quota } from "../resource.ts";
 
 type Stored = Readonly<Record<StoredQuota, number>>;
 
-async function findStored(trx: OrganisationTransaction, organisationId: string): Promise<Stored | undefined> {
-  const countOf = (quota: StoredQuota) => quotaCounts[quota]({ organisationId }, 0);
+async function findStored(
+  trx: OrganisationTransaction,
+  definitions: Readonly<Record<StoredQuota, Quota>>,
+  organisationId: string,
+): Promise<Stored | undefined> {
+  const countOf = (quota: StoredQuota) => definitions[quota].count({ organisationId }, 0);
   const { rows } = await sql<Stored>`
     select ${countOf("memoryBytes")} as "memoryBytes", ${countOf("recordBytes")} as "recordBytes"`.execute(trx);
   return rows[0];
@@ -34,6 +38,7 @@ export type KnownBytes = (organisationId: string) => Stored | undefined;
 
 interface KnownBytesDeps {
   readonly db: Pick<Database, "inOrganisation">;
+  readonly definitions: Readonly<Record<StoredQuota, Quota>>;
   readonly logger: Logger;
   readonly now: () => number;
 }
@@ -50,12 +55,12 @@ const maxOrganisations = 20_000;
  * Keeps one figure for each organisation that asks, read in the background at most once a minute. So a run pays no statement, and
  * an organisation may exceed its quota by what it stores in a minute or two.
  */
-export function createKnownBytes({ db, logger, now }: KnownBytesDeps): KnownBytes {
+export function createKnownBytes({ db, definitions, logger, now }: KnownBytesDeps): KnownBytes {
   const entries = new LRUCache<string, Entry>({ max: maxOrganisations });
 
   const refresh = async (organisationId: string, entry: Entry): Promise<void> => {
     try {
-      entry.stored = await db.inOrganisation(organisationId, (trx) => findStored(trx, organisationId));
+      entry.stored = await db.inOrganisation(organisationId, (trx) => findStored(trx, definitions, organisationId));
     } catch (error) {
       logger.debug({ err: error, organisationId }, "stored bytes not read, will retry");
     }

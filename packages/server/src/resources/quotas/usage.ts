@@ -1,31 +1,27 @@
-import { type QuotaName, type Tier, type TierLimits, tierLimits, type Usage } from "@perch/contract";
+import { quotaNames, type Tier, type TierLimits, tierLimits, type Usage } from "@perch/contract";
 import { sql } from "kysely";
 import type { Epoch } from "../../cache/epoch.ts";
 import { createEpochCache } from "../../cache/epoch-cache.ts";
 import type { Database, OrganisationTransaction } from "../../db/database.ts";
 import type { Shares } from "../../platform/shares.ts";
-import { quotaCounts } from "./quota-counts.ts";
-import type { QuotaHolder } from "./quotas.ts";
+import type { QuotaDefinitions, QuotaHolder } from "./quotas.ts";
 
-const organisationQuotas = [
-  "agents",
-  "keys",
-  "webhooks",
-  "providers",
-  "secrets",
-  "waitingRuns",
-  "connections",
-  "memoryBytes",
-  "recordBytes",
-] as const satisfies readonly QuotaName[];
-type Counts = Readonly<Record<(typeof organisationQuotas)[number], number>>;
+/** Those of agents are not added up. */
+const organisationQuotas = quotaNames.filter((name) => !name.endsWith("PerAgent"));
+type Counts = Readonly<Record<string, number>>;
+
+const toSnakeCase = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** An organisation whose tier became smaller has more than its limit: counted up to what any tier allows. */
 const maxCounted = tierLimits.enterprise;
 
-async function countAll(trx: OrganisationTransaction, organisationId: string): Promise<Counts> {
+async function countAll(
+  trx: OrganisationTransaction,
+  definitions: QuotaDefinitions,
+  organisationId: string,
+): Promise<Counts> {
   const counts = organisationQuotas.map(
-    (quota) => sql`${quotaCounts[quota]({ organisationId }, maxCounted[quota])} as ${sql.id(quota)}`,
+    (quota) => sql`${definitions[quota].count({ organisationId }, maxCounted[quota])} as ${sql.id(quota)}`,
   );
   const { rows } = await sql<Counts>`select ${sql.join(counts)}`.execute(trx);
   if (!rows[0]) throw new Error("a statement without a table returned no row");
@@ -36,6 +32,7 @@ async function countAll(trx: OrganisationTransaction, organisationId: string): P
 export type FindUsage = (organisation: QuotaHolder, epoch: Epoch) => Promise<Usage>;
 
 interface UsageDeps {
+  readonly definitions: QuotaDefinitions;
   readonly db: Database;
   readonly cacheBytes: Shares["cacheBytes"];
   readonly now: () => number;
@@ -44,22 +41,17 @@ interface UsageDeps {
 const bounds = { maxEntries: 10_000, maxBytes: 16 * 1024 * 1024 };
 
 /** Counted by one statement after a change, and cached until the next: whoever asks again and again costs the database nothing. */
-export function createFindUsage({ db, cacheBytes, now }: UsageDeps): FindUsage {
+export function createFindUsage({ db, definitions, cacheBytes, now }: UsageDeps): FindUsage {
   const cache = createEpochCache<Counts>({ ...bounds, partOf: cacheBytes, now });
   return async ({ id, tier }, epoch) => {
-    const counts = await cache.load(`${id} usage`, epoch, () => db.inOrganisation(id, (trx) => countAll(trx, id)));
-    const useOf = (quota: keyof Counts) => ({ used: counts[quota], limit: tierLimits[tier][quota] });
-    return {
-      agents: useOf("agents"),
-      keys: useOf("keys"),
-      webhooks: useOf("webhooks"),
-      providers: useOf("providers"),
-      secrets: useOf("secrets"),
-      waiting_runs: useOf("waitingRuns"),
-      connections: useOf("connections"),
-      memory_bytes: useOf("memoryBytes"),
-      record_bytes: useOf("recordBytes"),
-    };
+    const counts = await cache.load(`${id} usage`, epoch, () =>
+      db.inOrganisation(id, (trx) => countAll(trx, definitions, id)),
+    );
+    const uses = organisationQuotas.map((quota) => [
+      toSnakeCase(quota),
+      { used: counts[quota] ?? 0, limit: tierLimits[tier][quota] },
+    ]);
+    return Object.fromEntries(uses) as Usage;
   };
 }
 

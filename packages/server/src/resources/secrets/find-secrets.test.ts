@@ -22,7 +22,7 @@ function createFinder() {
   const onBehalfOf = vi.fn(core.db.onBehalfOf) as unknown as Database["onBehalfOf"] & { mock: object };
   const find = createFindSecrets({
     db: { inOrganisation, onBehalfOf },
-    sealer: core.secrets,
+    sealer: core.keys.secrets,
     logger,
     now: () => nowMs,
   });
@@ -179,7 +179,7 @@ describe("findSecrets", () => {
     };
     const failing = createFindSecrets({
       db: { ...core.db, inOrganisation },
-      sealer: core.secrets,
+      sealer: core.keys.secrets,
       logger,
       now: () => nowMs,
     });

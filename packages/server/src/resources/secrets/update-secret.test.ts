@@ -23,7 +23,7 @@ async function findSecret({ id }: Organisation, agentId: string | null = null) {
   const { core } = perch().server;
   const find = createFindSecrets({
     db: core.db,
-    sealer: core.secrets,
+    sealer: core.keys.secrets,
     logger: createLogger("silent"),
     now: core.nowMs,
   });

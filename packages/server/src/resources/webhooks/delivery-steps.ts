@@ -1,17 +1,16 @@
 import type { Database } from "../../db/database.ts";
-import { chainRedactors } from "../../outbound/secrets/redactor.ts";
+import { chainRedactors, type Redactor } from "../../outbound/secrets/redactor.ts";
 import { isRefusedCall, type ResolveCall, type ResolvedCall } from "../../outbound/secrets/resolve-call.ts";
 import { toPublicId } from "../../platform/ids.ts";
 import type { Logger } from "../../platform/logger.ts";
 import type { Sealer } from "../../platform/secrets.ts";
-import type { Telemetry } from "../../telemetry/telemetry.ts";
 import { toEvent } from "../events/to-event.ts";
-import type { FindDeliveredLink } from "./delivered-link.ts";
 import * as queries from "./delivery-queries.ts";
 import type { DeliveryTask } from "./delivery-task.ts";
 import type { EndpointLimits } from "./endpoint-limits.ts";
 import type { NameAttempt } from "./forgotten-attempts.ts";
 import type { PostEvent, PostResult } from "./post-event.ts";
+import type { WebhookMetrics } from "./webhook-metrics.ts";
 import {
   deliveryTransitions,
   disablingRule,
@@ -38,16 +37,28 @@ export interface DeliverySteps {
   readonly claimDue: () => Promise<DeliveryTask[]>;
 }
 
+interface DeliveredLink {
+  readonly url: string;
+  /** Keeps the link out of what is stored of the receiver's answer, which may repeat the body. */
+  readonly redactor: Redactor;
+}
+
+/** A link that is added to the body of a delivery. */
+export type FindLink = (
+  webhook: queries.WebhookRef,
+  delivery: Pick<queries.DeliveryContext, "event_type" | "url" | "data">,
+) => Promise<DeliveredLink | undefined>;
+
 interface DeliveryStepsDeps {
   readonly db: Database;
   readonly limits: EndpointLimits;
   readonly postEvent: PostEvent;
   readonly resolveCall: ResolveCall;
-  readonly findLink: FindDeliveredLink;
+  readonly findLink: FindLink;
   readonly nameAttempt: NameAttempt;
   readonly webhookSecrets: Sealer;
   readonly retrySeconds: readonly number[];
-  readonly telemetry: Pick<Telemetry, "webhookAttempted">;
+  readonly telemetry: WebhookMetrics;
   readonly version: string;
   readonly logger: Logger;
   readonly now: () => number;

@@ -4,6 +4,7 @@ import type { Scope } from "../../auth/caller.ts";
 import type { OrganisationTransaction } from "../../db/database.ts";
 import type { Webhooks } from "../../db/generated-rows.ts";
 import { ofVisibleAgent } from "../../db/of-visible-agent.ts";
+import type { AgentKey } from "../../platform/agent-key.ts";
 import { sortOrder } from "../../platform/envelopes.ts";
 import { webhookTransitions } from "./webhook-rules.ts";
 
@@ -144,8 +145,7 @@ export const deleteWebhook = async (
 
 export const deleteWebhooksOfAgent = async (
   trx: OrganisationTransaction,
-  { organisationId }: Scope,
-  agentId: string,
+  { organisationId, agentId }: AgentKey,
 ): Promise<void> => {
   await trx
     .deleteFrom("webhooks")

@@ -3,10 +3,10 @@ import { notFound } from "../../platform/api-error.ts";
 import { cappedPage, maxCounted, single, uncountedPage } from "../../platform/envelopes.ts";
 import { parseFilterId, parsePublicId } from "../../platform/ids.ts";
 import type { Share } from "../../platform/shares.ts";
-import type { ContinueRuns } from "../../resources/approvals/continue-runs.ts";
-import type { ReadyRun } from "../../resources/approvals/waiting-run-queries.ts";
 import type { Handlers, RequestContext } from "../../resources/handlers.ts";
 import { listLogsOfRun } from "../../resources/logs/log-queries.ts";
+import type { ContinueRuns } from "../../resources/waiting-runs/continue-runs.ts";
+import type { ReadyRun } from "../../resources/waiting-runs/waiting-run-queries.ts";
 import type { RunStreams } from "../../streams/run-streams.ts";
 import * as queries from "../record/invocation-queries.ts";
 import { listAllInvocations } from "../record/list-all-invocations.ts";
@@ -20,11 +20,11 @@ interface InvocationDeps extends Omit<InvokeDeps, "followRun"> {
   readonly streams: RunStreams;
   readonly continueRuns: Pick<ContinueRuns, "start">;
   readonly readsAcrossAgents: Pick<Share, "hold">;
-  readonly now: () => number;
+  readonly nowMs: () => number;
 }
 
 export const invocationHandlers = (deps: InvocationDeps) => {
-  const { db, agents, continueRuns, readsAcrossAgents, now } = deps;
+  const { db, agents, continueRuns, readsAcrossAgents, nowMs: now } = deps;
   const followRun = createFollowRun(deps);
 
   const findInvocation = async (

@@ -1,5 +1,5 @@
 import type { OrganisationTransaction } from "../../db/database.ts";
-import { cancelWaitingRun, type ReadyRun, toReadyRun } from "../../resources/approvals/waiting-run-queries.ts";
+import { cancelWaitingRun, type ReadyRun, toReadyRun } from "../../resources/waiting-runs/waiting-run-queries.ts";
 import { updateCancelRequested } from "../record/invocation-queries.ts";
 
 interface RunRef {

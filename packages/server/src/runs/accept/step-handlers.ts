@@ -15,10 +15,10 @@ interface StepDeps {
   readonly db: Database;
   readonly agents: AgentDirectory;
   readonly runContents: Sealer;
-  readonly now: () => number;
+  readonly nowMs: () => number;
 }
 
-export const stepHandlers = ({ db, agents, runContents, now }: StepDeps) =>
+export const stepHandlers = ({ db, agents, runContents, nowMs: now }: StepDeps) =>
   ({
     "GET /v1/agents/{agent_id}/invocations/{request_id}/steps": async ({ params, query }, context) => {
       const { id: agentId } = await agents.get(context, params.agent_id);

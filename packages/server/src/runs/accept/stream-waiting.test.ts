@@ -88,7 +88,7 @@ describe("the stream of a run that waits for a person", () => {
     for (let round = 1; round <= 3; round++) {
       expect([last?.event, approvalOf(last)]).toEqual(["action_required", expect.stringMatching(/^appr_/)]);
       // In the first round the stream is there, in the second it expires after the client has left, in the third before it comes.
-      if (round > 1) await perch().server.core.streams.delete([runId]);
+      if (round > 1) await perch().server.core.shared.streams.delete([runId]);
       if (round === 3) last = (await followAt(organisation, location, last?.id)).at(-1);
       await organisation.approve(approvalOf(last));
       const rest = await followAt(organisation, location, last?.id);

@@ -7,11 +7,10 @@ import type { Digest, Sealer } from "../../platform/secrets.ts";
 import { type AskedApproval, actionRequiredData } from "../../resources/approvals/action-required-event.ts";
 import { callDigest } from "../../resources/approvals/approval-rules.ts";
 import { sealCall } from "../../resources/approvals/seal-approval.ts";
-import { sealWaitingState } from "../../resources/approvals/waiting-state.ts";
 import type { LogNotifications } from "../../resources/logs/log-notifications.ts";
-import { quotaMessage } from "../../resources/quotas/quota-rules.ts";
 import type { Quotas } from "../../resources/quotas/quotas.ts";
 import { addRecordBytes } from "../../resources/quotas/stored-bytes.ts";
+import { sealWaitingState } from "../../resources/waiting-runs/waiting-state.ts";
 import type { RunStreams } from "../../streams/run-streams.ts";
 import {
   insertLogOfCut,
@@ -36,7 +35,7 @@ interface CutDeps {
   readonly logNotifications: LogNotifications;
   readonly approvalContents: Sealer;
   readonly approvalDigest: Digest;
-  readonly quotas: Pick<Quotas, "hasRoomToWait">;
+  readonly quotas: Pick<Quotas, "hasRoomToWait" | "message">;
   readonly now: () => number;
 }
 
@@ -217,7 +216,7 @@ export function createCutStep(deps: CutDeps): { readonly cut: CutStep; readonly 
     // Its record counts, whatever this attempt says.
     if (result === "ended") return records.fail(run, progress, permanentFailure("The run had ended before."), []);
     if ("full" in result)
-      return records.fail(run, progress, transientFailure(quotaMessage("waitingRuns", result.full)), []);
+      return records.fail(run, progress, transientFailure(quotas.message("waitingRuns", result.full)), []);
     const isFree = await slots.release(run);
     logNotifications.publish(run.agentId, { run: run.id, after: run.linesWritten ?? 0 });
     if (run.streamed) await streams.append(run.id, { type: "end" }, run);

@@ -4,8 +4,7 @@ import { toPublicId } from "../../platform/ids.ts";
 import type { Logger } from "../../platform/logger.ts";
 import type { RunRecord } from "../record/run-record.ts";
 import type { Ended, LogLine, Progress } from "../run.ts";
-import { deadlineMs } from "./model-step.ts";
-import { limitReached } from "./run-rules.ts";
+import { deadlineMs, limitReached } from "./run-rules.ts";
 
 /** Does the work of a step. If it throws, and the run was cancelled or its time is over, the run ends; else the engine retries. */
 export type EndIfOver = <T>(

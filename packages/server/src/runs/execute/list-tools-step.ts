@@ -6,8 +6,7 @@ import type { Logger } from "../../platform/logger.ts";
 import { logLine } from "../record/run-log.ts";
 import type { RunRecord } from "../record/run-record.ts";
 import type { Attempt, LogLine, Progress, Retry, RunFailure, ToolsResult } from "../run.ts";
-import { deadlineMs } from "./model-step.ts";
-import { afterFailure, permanentFailure } from "./run-rules.ts";
+import { afterFailure, deadlineMs, permanentFailure } from "./run-rules.ts";
 import type { RunSpans } from "./run-spans.ts";
 import { attemptField, interruptedLine, interruptedReason, type PublishStep, toReason } from "./step-events.ts";
 

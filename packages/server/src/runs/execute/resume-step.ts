@@ -5,11 +5,11 @@ import type { ContinuedRun, RunInput, RunOutcome, RunResult } from "../../engine
 import { toPublicId, uuidTime } from "../../platform/ids.ts";
 import type { Logger } from "../../platform/logger.ts";
 import type { Sealer } from "../../platform/secrets.ts";
-import type { ContinueRuns } from "../../resources/approvals/continue-runs.ts";
 import { openDecision } from "../../resources/approvals/seal-approval.ts";
-import { updateNextTurnReady } from "../../resources/approvals/waiting-run-queries.ts";
-import { openWaitingState } from "../../resources/approvals/waiting-state.ts";
-import type { ApprovalMetrics } from "../../telemetry/approval-metrics.ts";
+import type { ContinueRuns } from "../../resources/waiting-runs/continue-runs.ts";
+import type { WaitingRunMetrics } from "../../resources/waiting-runs/waiting-run-metrics.ts";
+import { updateNextTurnReady } from "../../resources/waiting-runs/waiting-run-queries.ts";
+import { openWaitingState } from "../../resources/waiting-runs/waiting-state.ts";
 import { findInvocation, updateEnded } from "../record/invocation-queries.ts";
 import { logLine } from "../record/run-log.ts";
 import type { RunRecord } from "../record/run-record.ts";
@@ -22,7 +22,7 @@ interface ResumeDeps {
   readonly records: RunRecord;
   readonly continueRuns: Pick<ContinueRuns, "start">;
   readonly approvalContents: Sealer;
-  readonly telemetry: Pick<ApprovalMetrics, "runContinued">;
+  readonly telemetry: Pick<WaitingRunMetrics, "runContinued">;
   readonly logger: Logger;
   readonly now: () => number;
 }

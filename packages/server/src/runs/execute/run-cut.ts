@@ -2,7 +2,7 @@ import type { ApprovalStatus } from "@perch/contract";
 import type { RunInput } from "../../engine/messages.ts";
 import type { ModelReply } from "../../outbound/models/model.ts";
 import type { RunTool, ToolResult } from "../../outbound/tools/tool.ts";
-import type { WaitingState } from "../../resources/approvals/waiting-state.ts";
+import type { WaitingState } from "../../resources/waiting-runs/waiting-state.ts";
 import type { Ended, Progress } from "../run.ts";
 
 /** A reply with calls that wait for persons. */

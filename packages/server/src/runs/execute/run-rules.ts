@@ -12,6 +12,9 @@ export const transientFailure = (message: string): RunFailure => ({ message, cod
 /** A failure that every run of the same message meets until somebody changes the agent. */
 export const permanentFailure = (message: string): RunFailure => ({ message, code: "run_failed", retryable: false });
 
+export const deadlineMs = ({ definition }: RunInput, { startedAtMs }: Progress): number =>
+  startedAtMs + definition.limits.timeout_seconds * 1000;
+
 /** Why a run may not take its next step; undefined when it may. */
 export function limitReached(
   { definition: { limits } }: RunInput,
@@ -141,6 +144,12 @@ export function toolLoopFound({ messages }: Progress, toolCalls: readonly ToolCa
 /** The models of a run, in the order they are tried. */
 export const modelsOf = ({ definition: { model, fallback_models, runtime } }: RunInput): readonly string[] =>
   runtime.type === "http" ? [runtime.url] : [model, ...fallback_models];
+
+export const modelRef = (run: RunInput, { model }: Attempt): string => modelsOf(run)[model] ?? run.definition.model;
+
+/** The model's name for users. The address of a remote agent is left out: it may hold a token. */
+export const displayModel = (run: RunInput, modelIndex: number): string =>
+  run.definition.runtime.type === "http" ? "The remote agent" : (modelsOf(run)[modelIndex] ?? run.definition.model);
 
 const firstWaitMs = 250;
 const maxWaitMs = 10_000;

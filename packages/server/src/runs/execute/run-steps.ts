@@ -4,11 +4,12 @@ import type { CallRemoteAgent } from "../../outbound/models/remote-agent.ts";
 import type { Tools } from "../../outbound/tools/tools.ts";
 import type { Logger } from "../../platform/logger.ts";
 import type { Digest, Sealer } from "../../platform/secrets.ts";
-import type { ContinueRuns } from "../../resources/approvals/continue-runs.ts";
 import type { LogNotifications } from "../../resources/logs/log-notifications.ts";
 import type { SearchMemory } from "../../resources/memory/search-memory.ts";
 import type { FindModel } from "../../resources/providers/find-model.ts";
 import type { Quotas } from "../../resources/quotas/quotas.ts";
+import type { ContinueRuns } from "../../resources/waiting-runs/continue-runs.ts";
+import type { WaitingRunMetrics } from "../../resources/waiting-runs/waiting-run-metrics.ts";
 import type { RunStreams } from "../../streams/run-streams.ts";
 import type { Telemetry } from "../../telemetry/telemetry.ts";
 import type { Tracing } from "../../telemetry/tracing.ts";
@@ -39,8 +40,8 @@ interface RunStepsDeps {
   readonly approvalContents: Sealer;
   readonly approvalDigest: Digest;
   readonly continueRuns: Pick<ContinueRuns, "start">;
-  readonly quotas: Pick<Quotas, "hasRoomToWait">;
-  readonly telemetry: Pick<Telemetry, "runEnded" | "runContinued">;
+  readonly quotas: Pick<Quotas, "hasRoomToWait" | "message">;
+  readonly telemetry: Pick<Telemetry, "runEnded"> & Pick<WaitingRunMetrics, "runContinued">;
   readonly logger: Logger;
   readonly now: () => number;
 }

@@ -2,7 +2,8 @@ import type { RunInput } from "../../engine/messages.ts";
 import { storableText } from "../../platform/storable-text.ts";
 import type { RunStreams, StepEvent, ToolEvent } from "../../streams/run-streams.ts";
 import { logLine } from "../record/run-log.ts";
-import type { LogLine } from "../run.ts";
+import type { Attempt, LogLine, Progress } from "../run.ts";
+import { displayModel } from "./run-rules.ts";
 
 const maxReasonLength = 2000;
 
@@ -31,3 +32,7 @@ export const interruptedLine = (atMs: number, name: string, { kind, ...about }: 
 
 /** Only of a further attempt: most steps have one, and their lines stay as short as they were. */
 export const attemptField = (tries: number): { readonly attempt?: number } => (tries > 1 ? { attempt: tries } : {});
+
+/** What events say of an attempt to call a model. */
+export const modelEvent = (run: RunInput, { step }: Progress, { model, tries }: Attempt) =>
+  ({ type: "step", kind: "model", step, name: displayModel(run, model), attempt: tries }) as const;

@@ -9,8 +9,7 @@ import { logLine } from "../record/run-log.ts";
 import type { RunRecord } from "../record/run-record.ts";
 import { contentFor } from "../record/step-contents.ts";
 import type { Progress, ToolAttempt, ToolCallResult, ToolRetry } from "../run.ts";
-import { deadlineMs } from "./model-step.ts";
-import { backoffMs, toolTries } from "./run-rules.ts";
+import { backoffMs, deadlineMs, toolTries } from "./run-rules.ts";
 import type { RunSpans } from "./run-spans.ts";
 import { attemptField, interruptedLine, interruptedReason, type PublishStep, toReason } from "./step-events.ts";
 

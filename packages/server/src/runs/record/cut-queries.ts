@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { OrganisationTransaction } from "../../db/database.ts";
 import type { RunInput } from "../../engine/messages.ts";
 import { uuidTime } from "../../platform/ids.ts";
-import { lockWaitingRun } from "../../resources/approvals/waiting-run-queries.ts";
+import { lockWaitingRun } from "../../resources/waiting-runs/waiting-run-queries.ts";
 import type { LogLine, QueuedDelivery } from "../run.ts";
 import { runningRow } from "./record-rules.ts";
 

@@ -7,6 +7,7 @@ import { toPublicId } from "../../platform/ids.ts";
 import type { Logger } from "../../platform/logger.ts";
 import { type Definitions, lostDefinition, type NamedDefinition } from "../../resources/deployments/definitions.ts";
 import { findVersion } from "../../resources/deployments/version-queries.ts";
+import type { ReconcileMetrics } from "../../telemetry/reconcile-metrics.ts";
 import { findInvocation, findSession, type InvocationRow } from "./invocation-queries.ts";
 import { buildRunLog } from "./run-log.ts";
 import type { RunRecord } from "./run-record.ts";
@@ -15,14 +16,14 @@ import { beforeAllRuns, findTier, listRunKeys, listRunningRuns, type RunningRun 
 /** What became of a run that is running in the record and that the engine does not execute. */
 export type RunRepair = "restarted" | "failed" | "cancelled" | "recorded";
 
-interface LostRunsDeps {
+export interface LostRunsDeps {
   readonly db: Database;
   readonly engine: Pick<Engine, "findRun" | "restart">;
   readonly definitions: Pick<Definitions, "find" | "nameVersion">;
   readonly record: RunRecord["record"];
   readonly logger: Logger;
-  readonly now: () => number;
-  readonly onRepaired: (repair: RunRepair) => void;
+  readonly nowMs: () => number;
+  readonly telemetry: Pick<ReconcileMetrics, "reconciled">;
   /** Younger ones are left alone: most of them have ended before the next look. */
   readonly minAgeSeconds: number;
 }
@@ -77,7 +78,7 @@ const queueOf = ({ id, agentId, userId, sessionId }: RunKey): string =>
  * is sent to the engine too, to end at once. What the engine ended and a restored database does not know is recorded.
  */
 export function createRepairLostRuns(deps: LostRunsDeps): () => Promise<void> {
-  const { db, engine, definitions, record, logger, now, onRepaired, minAgeSeconds } = deps;
+  const { db, engine, definitions, record, logger, nowMs: now, telemetry, minAgeSeconds } = deps;
 
   const findDefinition = async (row: InvocationRow): Promise<NamedDefinition | undefined> => {
     const agent = { organisationId: row.organisation_id, agentId: row.agent_id };
@@ -152,7 +153,7 @@ export function createRepairLostRuns(deps: LostRunsDeps): () => Promise<void> {
     for (const key of keys) {
       const repaired = await repair(key);
       if (!repaired) continue;
-      onRepaired(repaired);
+      telemetry.reconciled("run", repaired);
       logger.warn({ runId: toPublicId("request", key.id), repaired }, "run was unknown to the engine");
     }
   };

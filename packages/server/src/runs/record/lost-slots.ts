@@ -5,14 +5,15 @@ import type { HeldSlots, RunSlots } from "../../limits/run-slots.ts";
 import { uuidTime } from "../../platform/ids.ts";
 import type { Logger } from "../../platform/logger.ts";
 import { cutOfPart, runIdOfPart } from "../../platform/run-part.ts";
+import type { ReconcileMetrics } from "../../telemetry/reconcile-metrics.ts";
 
-interface LostSlotsDeps {
+export interface LostSlotsDeps {
   readonly db: Database;
   readonly engineRuns: Pick<EngineRuns, "listOpenParts">;
   readonly slots: Pick<RunSlots, "scan" | "free">;
   readonly logger: Logger;
-  readonly now: () => number;
-  readonly onFreed: () => void;
+  readonly nowMs: () => number;
+  readonly telemetry: Pick<ReconcileMetrics, "reconciled">;
   /** Slots of younger runs are left alone: most of their runs have ended before the next look. */
   readonly minAgeSeconds: number;
 }
@@ -49,7 +50,7 @@ export function stateOfPart(
  * saved earlier. Goes through all slots a page at a time.
  */
 export function createFreeLostSlots(deps: LostSlotsDeps): (after: SlotScan | null) => Promise<SlotScan | null> {
-  const { db, engineRuns, slots, logger, now, onFreed, minAgeSeconds } = deps;
+  const { db, engineRuns, slots, logger, nowMs: now, telemetry, minAgeSeconds } = deps;
 
   const isOld = (part: string): boolean => {
     const id = runIdOfPart(part);
@@ -94,7 +95,7 @@ export function createFreeLostSlots(deps: LostSlotsDeps): (after: SlotScan | nul
       if (parts.length > 0) await slots.free({ ...each, parts });
     }
     for (const part of over) {
-      onFreed();
+      telemetry.reconciled("slot", "freed");
       logger.warn({ part }, "slot of a run that is not under way freed");
     }
   };

@@ -1,7 +1,7 @@
 import { Redis } from "iovalkey";
 import { withClient } from "../../../../../scripts/testbed/scratch-database.ts";
 import { openCall, openDecision } from "../../../src/resources/approvals/seal-approval.ts";
-import { openWaitingState } from "../../../src/resources/approvals/waiting-state.ts";
+import { openWaitingState } from "../../../src/resources/waiting-runs/waiting-state.ts";
 import { openContents } from "../../../src/runs/record/seal-contents.ts";
 import type { Perch } from "../harness.ts";
 import { containsEncoded, readDatabaseRows, readEngineTables } from "../stored-texts.ts";
@@ -49,17 +49,17 @@ const openSealed = ({ database, server: { core } }: Perch): Promise<string> =>
     const approvals = await admin.query("select organisation_id, id, sealed_call, sealed_decision from approvals");
     return JSON.stringify([
       ...waiting.rows.map(({ organisation_id: organisationId, id, cut, sealed }) =>
-        openWaitingState(core.approvalContents, { organisationId, id, cut }, sealed),
+        openWaitingState(core.keys.approvalContents, { organisationId, id, cut }, sealed),
       ),
       ...approvals.rows.flatMap(({ organisation_id: organisationId, id, sealed_call, sealed_decision }) => [
-        sealed_call.length > 0 && openCall(core.approvalContents, sealed_call, { organisationId, id }),
-        openDecision(core.approvalContents, sealed_decision, { organisationId, id }),
+        sealed_call.length > 0 && openCall(core.keys.approvalContents, sealed_call, { organisationId, id }),
+        openDecision(core.keys.approvalContents, sealed_decision, { organisationId, id }),
       ]),
       ...answers.rows.map(({ organisation_id, request, body }) =>
-        core.idempotentAnswers.open(body, `${organisation_id} ${request}`),
+        core.keys.idempotentAnswers.open(body, `${organisation_id} ${request}`),
       ),
       ...contents.rows.map(({ organisation_id: organisationId, id, sealed, agent_id: agentId }) =>
-        openContents(core.runContents, sealed, { organisationId, agentId, id }),
+        openContents(core.keys.runContents, sealed, { organisationId, agentId, id }),
       ),
     ]);
   });

@@ -1,0 +1,28 @@
+/** A database function that deletes up to some number of rows that nothing needs any more. */
+export interface Purge {
+  readonly function: string;
+  /** The step of housekeeping, where it is not called as the function is. */
+  readonly step?: string;
+  /** For how many days rows are kept, in the order of the function's intervals. docs/operations/capacity.md has them too. */
+  readonly keptDays: readonly number[];
+  /** How many rows are kept in any case. */
+  readonly keptRows?: number;
+}
+
+/**
+ * What bounds the rows of a table. `partitions` are dropped whole after the days in `partitioned_tables`; `fixed` is a number of rows
+ * for each organisation, agent or other row; `handled` rows go when the work that they stand for is done.
+ */
+type Bound =
+  | { readonly bound: "partitions" | "quota" | "fixed" | "handled"; readonly purge?: Purge }
+  | { readonly bound: "purge"; readonly purge: Purge };
+
+/** What becomes of the rows of a table. All that have an `organisation_id` go with their organisation, by the catalogue. */
+export type Table = Bound & {
+  /** What deletes the rows of a purged agent: a database function, or the bound. */
+  readonly agent?: "purge_agent" | "bound";
+  /** What erases each column that can name a user: a database function or a stage of the erasure; or why none has to. */
+  readonly users?: Readonly<Record<string, { readonly by: string } | { readonly kept: string }>>;
+};
+
+export type Tables = Readonly<Record<string, Table>>;

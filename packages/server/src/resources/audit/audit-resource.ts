@@ -1,0 +1,26 @@
+import type { Resource } from "../resource.ts";
+import { auditHandlers } from "./audit-handlers.ts";
+import { createAuditMetrics } from "./audit-metrics.ts";
+import { eraseAudit } from "./erase-audit.ts";
+
+export const auditResource = {
+  name: "audit log",
+  tables: {
+    audit_log: {
+      bound: "partitions",
+      agent: "bound",
+      users: {
+        user_id: { by: "erase_audit_entries" },
+        session_id: { kept: "a session of the console, which names no user" },
+        person: { kept: "somebody who signs in to the console, and no user of an agent" },
+      },
+    },
+  },
+  erasure: {
+    stages: () => [eraseAudit],
+    receipt: { audit_entries: { where: "database", what: "audit entries", how: "kept_without_text" } },
+  },
+  metrics: createAuditMetrics,
+  alerts: ["PerchAuditRefusalsDropped"],
+  handlers: auditHandlers,
+} as const satisfies Resource;

@@ -1,0 +1,33 @@
+import { createSealer, deriveKey, digestFor, type KeySource, sealerFor } from "../../platform/secrets.ts";
+import type { Resource } from "../resource.ts";
+import { consoleSessionHandlers } from "./console-session-handlers.ts";
+import { createSignInMetrics } from "./sign-in-metrics.ts";
+
+const isStaff = { kept: "somebody who signs in to the console, and no user of an agent" } as const;
+
+export const consoleSessionResource = {
+  name: "console sessions",
+  tables: {
+    console_sessions: {
+      bound: "fixed",
+      // The audit log says who signed in.
+      purge: { function: "purge_console_sessions", keptDays: [1] },
+      users: { person_name: isStaff, subject: isStaff },
+    },
+  },
+  dataKeys: {
+    /** Of tokens of sessions, and of links. */
+    sessionDigest: digestFor("console sessions"),
+    /** Tokens with which the issuer is asked about a person again. */
+    personTokens: sealerFor("person tokens"),
+    /** What a browser keeps while a person signs in. */
+    signInStates: {
+      purpose: "person tokens",
+      create: (key: KeySource) => createSealer(() => deriveKey(key(), "sign-in states")),
+    },
+  },
+  audited: { console: "console_session" },
+  metrics: createSignInMetrics,
+  alerts: ["PerchIssuerUnavailable"],
+  handlers: consoleSessionHandlers,
+} as const satisfies Resource;

@@ -1,0 +1,69 @@
+import type { ErasedPart } from "@perch/contract";
+import type { OrganisationTransaction } from "../db/database.ts";
+
+/** Whose data goes, and what of it: what was accepted until `until`. */
+export interface ErasedUser {
+  readonly organisationId: string;
+  readonly userId: string;
+  readonly until: Date;
+  /** Of what belongs to the user, and of what shows a run of the user. Neither says who that is. */
+  readonly digests: { readonly user: Buffer; readonly runs: Buffer };
+}
+
+/** After which row a stage goes on; absent at its beginning. */
+export interface Position {
+  readonly agentId?: string;
+  readonly at?: string;
+  readonly id?: string;
+}
+
+/** How much was removed, by part of the receipt. */
+export type Counts = Readonly<Record<string, number>>;
+
+/** What one transaction did, and where the stage goes on. Without a position the stage is over. */
+export interface Done {
+  readonly counts: Counts;
+  readonly position?: Position | undefined;
+}
+
+/** One part of an erasure. It may be repeated at any point: its progress commits with its work. */
+export interface EraseStage {
+  /** Stored with erasures under way: never change one. */
+  readonly name: string;
+  /** What has to be done before the transaction, such as calls to providers. Its result is passed on. */
+  readonly prepare?: (user: ErasedUser) => Promise<unknown>;
+  readonly erase: (
+    trx: OrganisationTransaction,
+    user: ErasedUser,
+    position: Position,
+    prepared: never,
+  ) => Promise<Done>;
+}
+
+/** What an erasure does with the data of a resource. */
+export interface Erasure {
+  /** In their order. */
+  readonly stages?: (deps: never) => readonly EraseStage[];
+  /** What the receipt says of each part that is counted. The names are stored. */
+  readonly receipt: Readonly<Record<string, Omit<ErasedPart, "removed">>>;
+}
+
+/** In the place of what was not delivered any more. */
+export const erasedDeliveryError = "Its user was erased.";
+
+/** Small enough that a transaction that reads so many rows stays far below the limit of a statement. */
+export const scannedRows = 10_000;
+
+export const beginning = new Date(0).toISOString();
+export const firstUuid = "00000000-0000-0000-0000-000000000000";
+
+/** What a function that reads the next rows in their order returns. */
+export interface LastRow {
+  readonly entries: number;
+  readonly last_at: Date | null;
+  readonly last_id: string | null;
+}
+
+/** Undefined where fewer rows were left than could be read. */
+export const positionAfter = ({ entries, last_at, last_id }: LastRow): Position | undefined =>
+  entries === scannedRows && last_at && last_id ? { at: last_at.toISOString(), id: last_id } : undefined;

@@ -1,0 +1,14 @@
+import type { Resource } from "../resource.ts";
+import { eraseLogs } from "./erase-logs.ts";
+import { logHandlers } from "./log-handlers.ts";
+
+export const logResource = {
+  name: "logs",
+  tables: { log_entries: { bound: "partitions", agent: "bound" } },
+  audited: { logs: "log" },
+  erasure: {
+    stages: () => [eraseLogs],
+    receipt: { log_entries: { where: "database", what: "log entries", how: "deleted" } },
+  },
+  handlers: logHandlers,
+} as const satisfies Resource;

@@ -1,0 +1,84 @@
+import type { AgentResource, EventType, QuotaName } from "@perch/contract";
+import type { RawBuilder } from "kysely";
+import type { Scope } from "../auth/caller.ts";
+import type { OrganisationTransaction } from "../db/database.ts";
+import type { Tables } from "../db/tables.ts";
+import type { AgentKey } from "../platform/agent-key.ts";
+import type { Sweep } from "../platform/run-sweeps.ts";
+import type { KeySource } from "../platform/secrets.ts";
+import type { AddTask } from "./engine-tasks/engine-tasks.ts";
+import type { Erasure } from "./erasure-stage.ts";
+
+/** A data key of its own, and what is made of it. The purpose is part of the encrypted data: never change one. */
+export interface DataKey {
+  readonly purpose: string;
+  readonly create: (key: KeySource) => unknown;
+}
+
+/** Whose things are counted. The agent is given where the quota is one of agents. */
+export interface Counted {
+  readonly organisationId: string;
+  readonly agentId?: string | undefined;
+}
+
+export interface Quota {
+  /** An expression that counts up to `max`: no further, so that its cost does not grow with what is stored. */
+  readonly count: (of: Counted, max: number) => RawBuilder<number>;
+  /** What has reached its limit, with the limit where `#` is. */
+  readonly reached: string;
+  /** What makes room, without the last full stop. */
+  readonly advice: string;
+}
+
+/** The agent that one belongs to; null if it belongs to none, undefined if there is no such one. */
+export type FindAgentId = (
+  trx: OrganisationTransaction,
+  scope: Scope,
+  id: string,
+) => Promise<string | null | undefined>;
+
+/** A step of the hourly housekeeping, or of reconciling every few minutes. Bounded: what it leaves, the next tick does. */
+export interface Step {
+  readonly name: string;
+  readonly run: () => Promise<void>;
+}
+
+/** A step that goes on where the last tick has ended; null: at the beginning. */
+export interface PagedStep {
+  readonly name: string;
+  readonly runFrom: (after: never) => Promise<unknown>;
+}
+
+/**
+ * Everything that the rest of the server has to know about a resource. It is listed in `compose/resources.ts`. What a resource does
+ * not have is left out.
+ */
+export interface Resource {
+  readonly name: string;
+  readonly tables: Tables;
+  /** Its operations, `satisfies Handlers`. */
+  readonly handlers?: (deps: never) => object;
+  readonly dataKeys?: Readonly<Record<string, DataKey>>;
+  /** How the audit log names a member of each of its collections in a path. */
+  readonly audited?: Readonly<Record<string, string>>;
+  /** Finds the agent, whose settings apply where a path names one of these. */
+  readonly agentOf?: Partial<Readonly<Record<AgentResource, FindAgentId>>>;
+  readonly quotas?: Partial<Readonly<Record<QuotaName, Quota>>>;
+  readonly publishes?: readonly EventType[];
+  readonly erasure?: Erasure;
+  /** In the transaction that deletes an agent. */
+  readonly onAgentDelete?: (trx: OrganisationTransaction, agent: AgentKey, add: AddTask) => Promise<void>;
+  /** In the transaction that lets a paused agent run again. */
+  readonly onAgentResume?: (trx: OrganisationTransaction, agent: AgentKey) => Promise<void>;
+  /** After that transaction, in the background. What it leaves, reconciling does. */
+  readonly afterAgentDelete?: (deps: never) => (agent: AgentKey) => Promise<void>;
+  /** Counted by every process, in its registry. */
+  readonly metrics?: (registry: never) => object;
+  /** Counted by workers, on every scrape. */
+  readonly gauges?: (registry: never, deps: never) => void;
+  /** In deploy/alerts/perch.yaml. */
+  readonly alerts?: readonly `Perch${string}`[];
+  readonly sweeps?: (deps: never) => readonly Sweep[];
+  readonly housekeeping?: (deps: never) => readonly Step[];
+  readonly reconcile?: (deps: never) => readonly (Step | PagedStep)[];
+}
