@@ -10,7 +10,7 @@ const fast = [
   "deploy/compose/**/*.test.ts",
   "deploy/helm/**/*.test.ts",
   "packages/server/src/api/console-routes.test.ts",
-  "packages/server/src/compose/commands/usage.test.ts",
+  "packages/server/src/operator/commands/usage.test.ts",
   "packages/server/src/config/**/*.test.ts",
   "packages/server/src/outbound/**/!(local-embedder|embedder-weights).test.ts", // those need the embedder's weights
   "packages/server/src/platform/**/*.test.ts",

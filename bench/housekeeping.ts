@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
+import { housekeepingSteps } from "../packages/server/src/compose/compose-housekeeping.ts";
 import { closeCore, composeCore } from "../packages/server/src/compose/core.ts";
-import { housekeepingSteps } from "../packages/server/src/compose/housekeeping.ts";
 import { readConfig } from "../packages/server/src/config/config.ts";
 import { createLogger } from "../packages/server/src/platform/logger.ts";
 import { deleteOldestEnded } from "../packages/server/src/resources/deployments/kept-deployments.ts";

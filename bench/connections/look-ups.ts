@@ -1,6 +1,6 @@
 import type { Core } from "../../packages/server/src/compose/core.ts";
 import { toPublicId } from "../../packages/server/src/platform/ids.ts";
-import { createFindToken } from "../../packages/server/src/resources/connections/find-token.ts";
+import { createFindToken } from "../../packages/server/src/resources/connections/find-connection-token.ts";
 import type { Figures } from "../comparison.ts";
 import type { Installation } from "../installation.ts";
 import { measureSideBySide, type Subjects, timedGet } from "../side-by-side.ts";

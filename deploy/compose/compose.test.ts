@@ -116,7 +116,7 @@ test("only the network with the published port has a way out", () => {
 test("there is no secret in the files: each is a file that create-secrets writes", () => {
   const [, { secrets = {} }] = parsed[0] ?? ["", { services: {}, networks: {} }];
   const written = readFileSync(
-    join(import.meta.dirname, "../../packages/server/src/compose/commands/run-create-secrets.ts"),
+    join(import.meta.dirname, "../../packages/server/src/operator/commands/run-create-secrets.ts"),
     "utf8",
   );
   expect(Object.keys(secrets).length).toBeGreaterThanOrEqual(10);

@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { readEmbedderDir } from "../../packages/server/src/config/models.ts";
+import { readEmbedderDir } from "../../packages/server/src/config/model-settings.ts";
 import { WeightsError } from "../../packages/server/src/outbound/models/download-weights.ts";
 import { installWeights } from "../../packages/server/src/outbound/models/embedder-weights.ts";
 import { interruption, Problem, waitUntil, withProgress } from "./commands.ts";

@@ -1,5 +1,5 @@
-import { runCreateOrganisation } from "../../packages/server/src/compose/commands/run-create-organisation.ts";
 import { readConfig } from "../../packages/server/src/config/config.ts";
+import { runCreateOrganisation } from "../../packages/server/src/operator/commands/run-create-organisation.ts";
 import { createLogger } from "../../packages/server/src/platform/logger.ts";
 
 /**

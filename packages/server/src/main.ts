@@ -1,13 +1,13 @@
 #!/usr/bin/env node
 import "./platform/require-node.ts";
 import { parseArgs } from "node:util";
-import { type CommandName, commandTable } from "./compose/commands/command-table.ts";
-import { commandUsage, isCommand, UsageError, usage } from "./compose/commands/usage.ts";
 import type { Config } from "./config/config.ts";
 import { ConfigError } from "./config/config-error.ts";
+import { type CommandName, commandTable } from "./operator/commands/command-table.ts";
+import { commandUsage, isCommand, UsageError, usage } from "./operator/commands/usage.ts";
 import type { Logger } from "./platform/logger.ts";
 import { OperatorError } from "./platform/operator-error.ts";
-import { MasterKeyError } from "./platform/secrets.ts";
+import { MasterKeyError } from "./platform/sealing.ts";
 import { endOnSignals } from "./platform/signals.ts";
 
 type Command = (config: Config, logger: Logger, args: string[]) => Promise<void>;
@@ -16,38 +16,40 @@ type BareCommandName = "create-secrets" | "doctor" | "install-embedder" | "prepa
 
 /** A command is loaded when it is called: a short one need not load the whole server. */
 const commands: Readonly<Record<Exclude<CommandName, BareCommandName>, () => Promise<Command>>> = {
-  serve: async () => (await import("./compose/commands/run-roles.ts")).serve,
-  work: async () => (await import("./compose/commands/run-roles.ts")).work,
-  all: async () => (await import("./compose/commands/run-roles.ts")).all,
-  migrate: async () => (await import("./compose/commands/run-migrate.ts")).runMigrate,
-  "activate-release": async () => (await import("./compose/commands/run-activate-release.ts")).runActivateRelease,
-  releases: async () => (await import("./compose/commands/run-releases.ts")).runReleases,
-  retire: async () => (await import("./compose/commands/run-retire.ts")).runRetire,
+  serve: async () => (await import("./operator/commands/run-roles.ts")).serve,
+  work: async () => (await import("./operator/commands/run-roles.ts")).work,
+  all: async () => (await import("./operator/commands/run-roles.ts")).all,
+  migrate: async () => (await import("./operator/commands/run-migrate.ts")).runMigrate,
+  "activate-release": async () => (await import("./operator/commands/run-activate-release.ts")).runActivateRelease,
+  releases: async () => (await import("./operator/commands/run-releases.ts")).runReleases,
+  retire: async () => (await import("./operator/commands/run-retire.ts")).runRetire,
   "create-organisation": async () =>
-    (await import("./compose/commands/run-create-organisation.ts")).runCreateOrganisation,
-  "list-organisations": async () => (await import("./compose/commands/run-list-organisations.ts")).runListOrganisations,
-  "create-key": async () => (await import("./compose/commands/run-create-key.ts")).runCreateKey,
-  "set-tier": async () => (await import("./compose/commands/run-set-tier.ts")).runSetTier,
-  "erase-organisation": async () => (await import("./compose/commands/run-erase-organisation.ts")).runEraseOrganisation,
+    (await import("./operator/commands/run-create-organisation.ts")).runCreateOrganisation,
+  "list-organisations": async () =>
+    (await import("./operator/commands/run-list-organisations.ts")).runListOrganisations,
+  "create-key": async () => (await import("./operator/commands/run-create-key.ts")).runCreateKey,
+  "set-tier": async () => (await import("./operator/commands/run-set-tier.ts")).runSetTier,
+  "erase-organisation": async () =>
+    (await import("./operator/commands/run-erase-organisation.ts")).runEraseOrganisation,
   "reset-agent-security": async () =>
-    (await import("./compose/commands/run-reset-agent-security.ts")).runResetAgentSecurity,
-  "begin-mfa": async () => (await import("./compose/commands/run-begin-mfa.ts")).runBeginMfa,
-  "rotate-master-key": async () => (await import("./compose/commands/run-rotate-master-key.ts")).runRotateMasterKey,
-  "rotate-signing-key": async () => (await import("./compose/commands/run-rotate-signing-key.ts")).runRotateSigningKey,
+    (await import("./operator/commands/run-reset-agent-security.ts")).runResetAgentSecurity,
+  "begin-mfa": async () => (await import("./operator/commands/run-begin-mfa.ts")).runBeginMfa,
+  "rotate-master-key": async () => (await import("./operator/commands/run-rotate-master-key.ts")).runRotateMasterKey,
+  "rotate-signing-key": async () => (await import("./operator/commands/run-rotate-signing-key.ts")).runRotateSigningKey,
 };
 
 /** Commands that come before there are any settings, or look for what is wrong with them. */
 const bareCommands: Readonly<Record<BareCommandName, () => Promise<BareCommand>>> = {
-  "create-secrets": async () => (await import("./compose/commands/run-create-secrets.ts")).runCreateSecrets,
-  "prepare-database": async () => (await import("./compose/commands/run-prepare-database.ts")).runPrepareDatabase,
+  "create-secrets": async () => (await import("./operator/commands/run-create-secrets.ts")).runCreateSecrets,
+  "prepare-database": async () => (await import("./operator/commands/run-prepare-database.ts")).runPrepareDatabase,
   doctor: async () => {
-    const { runDoctor } = await import("./compose/commands/run-doctor.ts");
+    const { runDoctor } = await import("./operator/commands/run-doctor.ts");
     return (args) => runDoctor(process.env, args);
   },
   "install-embedder": async () => {
     const [{ runInstallEmbedder }, { readEmbedderDir }] = await Promise.all([
-      import("./compose/commands/run-install-embedder.ts"),
-      import("./config/models.ts"),
+      import("./operator/commands/run-install-embedder.ts"),
+      import("./config/model-settings.ts"),
     ]);
     return (args) => runInstallEmbedder(readEmbedderDir(process.env), args);
   },
@@ -77,7 +79,7 @@ async function runCommand(name: CommandName, args: string[]): Promise<void> {
     await command(config, createLogger(config.logLevel), args);
   } catch (error) {
     if (isWrongUse(error) || isWrongSetting(error)) throw error;
-    const { explainFailure } = await import("./compose/commands/explain-failure.ts");
+    const { explainFailure } = await import("./operator/commands/explain-command-failure.ts");
     throw explainFailure(error, config, name);
   }
 }

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { OrganisationTransaction } from "../db/database.ts";
-import { createDigest, deriveKey, type KeySource, sealerFor } from "../platform/secrets.ts";
+import { createDigest, deriveKey, type KeySource, sealerFor } from "../platform/sealing.ts";
 import type { Counts, ErasedUser, EraseStage } from "../resources/erasure-stage.ts";
 import { ownerForUser } from "../resources/memory/memory-rules.ts";
 import type { Resource } from "../resources/resource.ts";

@@ -29,7 +29,7 @@ import { errorBody, replyWithError } from "./error-reply.ts";
 import { frontPageRoute } from "./front-page.ts";
 import type { Guard } from "./guard.ts";
 import { healthRoutes, probes, type Readiness } from "./health.ts";
-import { keyDirectoryRoute, type ReadKeyDirectory } from "./key-directory.ts";
+import { keyDirectoryRoute, type ReadKeyDirectory } from "./key-directory-route.ts";
 import { measureRequests } from "./measure-requests.ts";
 import { refuseOtherHosts } from "./refuse-other-hosts.ts";
 import { createClientOf } from "./request-client.ts";

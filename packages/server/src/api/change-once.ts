@@ -5,7 +5,7 @@ import type { OrganisationTransaction } from "../db/database.ts";
 import { conflict } from "../platform/api-error.ts";
 import { bodyFingerprint, type IdempotentRequest, requestHash } from "../platform/idempotent-request.ts";
 import { RefusedChange } from "../platform/refused-change.ts";
-import type { Digest, Sealer } from "../platform/secrets.ts";
+import type { Digest, Sealer } from "../platform/sealing.ts";
 import { Uncached, Unchanged } from "../platform/unchanged.ts";
 import { digestUser, digestUserOfRun } from "../resources/erasures/seal-user.ts";
 import type { RequestContext } from "../resources/handlers.ts";

@@ -13,7 +13,7 @@ import {
 import type { VerifyOAuth } from "../auth/verify-oauth.ts";
 import { createVerifyUser, type VerifyUser } from "../auth/verify-user.ts";
 import { isWayBackOpen } from "../auth/way-back.ts";
-import type { Sealer } from "../platform/secrets.ts";
+import type { Sealer } from "../platform/sealing.ts";
 import type { AgentRow, GuardedAgent } from "../resources/agents/agent-queries.ts";
 
 /** The operator's settings, which apply to every request: the same blocks as an agent's, and those only a server has. */

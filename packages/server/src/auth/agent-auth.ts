@@ -1,6 +1,6 @@
 import type { AgentAuth, RedactedAuth } from "@perch/contract";
 import type { AgentKey } from "../platform/agent-key.ts";
-import type { Sealer } from "../platform/secrets.ts";
+import type { Sealer } from "../platform/sealing.ts";
 
 /** The secret fields of an agent's `auth`. */
 export interface AuthSecrets {

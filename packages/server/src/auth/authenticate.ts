@@ -5,7 +5,7 @@ import type { Epoch } from "../cache/epoch.ts";
 import { createEpochCache } from "../cache/epoch-cache.ts";
 import type { Database } from "../db/database.ts";
 import { ApiError } from "../platform/api-error.ts";
-import type { Digest } from "../platform/secrets.ts";
+import type { Digest } from "../platform/sealing.ts";
 import type { Caller } from "./caller.ts";
 import { isWellFormedToken } from "./key-token.ts";
 import { findKeyByDigest, isActive, keyStatus, type PresentedKey } from "./presented-key.ts";

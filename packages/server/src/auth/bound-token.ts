@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
-import type { KeySource } from "../platform/secrets.ts";
+import type { KeySource } from "../platform/sealing.ts";
 
 /** Tokens of what they bind and its HMAC-SHA-256: a forged one is refused without asking the database, so no answer tells what exists. */
 export interface BoundTokens {

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { deriveKey, type KeySource } from "../platform/secrets.ts";
+import { deriveKey, type KeySource } from "../platform/sealing.ts";
 import { type BoundTokens, boundBytes, createBoundTokens, fromUuids, uuidAt } from "./bound-token.ts";
 import { cookieValues } from "./session-token.ts";
 

@@ -1,7 +1,7 @@
 import type { Database, OrganisationTransaction } from "../db/database.ts";
 import { ApiError } from "../platform/api-error.ts";
 import { RefusedChange } from "../platform/refused-change.ts";
-import type { Digest, KeySource, Sealer } from "../platform/secrets.ts";
+import type { Digest, KeySource, Sealer } from "../platform/sealing.ts";
 import type { Caller } from "./caller.ts";
 import { type FactorKey, type FactorRow, findFactor, findFactorForUpdate, updateFactor } from "./factor-queries.ts";
 import { countAttempt, isRecoveryCode, isStepUp, isValidStepUp, periodOfCode } from "./mfa-rules.ts";

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { sessionHours } from "@perch/contract";
-import type { Digest } from "../platform/secrets.ts";
+import type { Digest } from "../platform/sealing.ts";
 
 /** 256 random bits, in base64url: of a session's cookie, or of a link that becomes one. */
 const tokenPattern = /^[A-Za-z0-9_-]{43}$/;

@@ -1,4 +1,4 @@
-import type { Sealer } from "../platform/secrets.ts";
+import type { Sealer } from "../platform/sealing.ts";
 import type { SignInSecrets } from "./openid-client.ts";
 
 /** How long a person may take at the issuer. */

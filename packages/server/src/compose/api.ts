@@ -19,18 +19,17 @@ import { createResourceTypeOf } from "../resources/audit/audit-rules.ts";
 import { createRefusalRecords } from "../resources/audit/record-refusals.ts";
 import { createServingDirectory } from "../resources/deployments/serving-directory.ts";
 import { createHasSecondFactor } from "../resources/keys/has-second-factor.ts";
-import { createFindUsage } from "../resources/quotas/usage.ts";
-import { createUrlCheck } from "../resources/webhooks/check-url.ts";
+import { createFindUsage } from "../resources/quotas/quota-usage.ts";
+import { composeGuard } from "./compose-guard.ts";
+import { composePreflight } from "./compose-preflight.ts";
 import { type Core, depsOf } from "./core.ts";
 import { composeDecisions } from "./decisions.ts";
-import { composeGuard } from "./guard.ts";
 import { composeReadInstallation } from "./installation.ts";
 import { composePeriodicWork } from "./periodic-work.ts";
-import { composePreflight } from "./preflight.ts";
 import * as resources from "./resources.ts";
 import { composePeopleSignIn } from "./sign-in.ts";
 import { composeKeyDirectory } from "./signing.ts";
-import { webhookAddressPolicy } from "./webhooks.ts";
+import { composeUrlCheck } from "./webhooks.ts";
 
 export interface Api {
   readonly app: FastifyInstance;
@@ -97,7 +96,7 @@ export async function composeApi(core: Core): Promise<Api> {
     onResume: resources.onAgentResume,
     onDeleted: resources.createAfterAgentDelete(deps),
     preflight: composePreflight(core),
-    checkUrl: createUrlCheck({ ...webhookAddressPolicy(config), own: core.outbound.ownAddresses }),
+    checkUrl: composeUrlCheck(core),
     publicUrl: config.publicUrl,
     installation: config.providers,
     readInstallation: composeReadInstallation(core, schema),

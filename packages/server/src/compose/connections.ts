@@ -1,6 +1,6 @@
 import type { FindToken } from "../outbound/tools/find-token.ts";
 import { createFindAgentToken } from "../resources/connections/agent-account-tokens.ts";
-import { createFindToken } from "../resources/connections/find-token.ts";
+import { createFindToken } from "../resources/connections/find-connection-token.ts";
 import { createRefreshGrant } from "../resources/connections/refresh-grant.ts";
 import { type Core, depsOf } from "./core.ts";
 

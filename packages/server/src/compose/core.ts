@@ -31,7 +31,7 @@ import {
 } from "../resources/logs/log-notifications.ts";
 import { createQuotas, type Quotas } from "../resources/quotas/quotas.ts";
 import { createKnownBytes } from "../resources/quotas/stored-bytes.ts";
-import { createFindSecrets } from "../resources/secrets/find-secrets.ts";
+import { createFindSecrets } from "../resources/secrets/find-stored-secrets.ts";
 import { createLocalStreams } from "../streams/local-streams.ts";
 import type { RunStreams } from "../streams/run-streams.ts";
 import { createValkeyStreams } from "../streams/valkey-streams.ts";

@@ -5,7 +5,7 @@ import { createLocalEmbedder } from "../outbound/models/local-embedder.ts";
 import type { ResolveCall } from "../outbound/secrets/resolve-call.ts";
 import { actFor } from "../platform/acting-organisation.ts";
 import type { Logger } from "../platform/logger.ts";
-import type { Sealer } from "../platform/secrets.ts";
+import type { Sealer } from "../platform/sealing.ts";
 import type { Share } from "../platform/shares.ts";
 import { createEmbedText, type EmbedText } from "../resources/memory/embed-text.ts";
 import { createRunClear, type RunClear } from "../resources/memory/run-clear.ts";

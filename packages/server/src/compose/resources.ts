@@ -8,7 +8,7 @@ import type { Tables } from "../db/tables.ts";
 import type { AgentKey } from "../platform/agent-key.ts";
 import type { Logger } from "../platform/logger.ts";
 import type { Sweep } from "../platform/run-sweeps.ts";
-import { type KeySource, sealerFor } from "../platform/secrets.ts";
+import { type KeySource, sealerFor } from "../platform/sealing.ts";
 import type { OnAgentDelete } from "../resources/agents/agent-handlers.ts";
 import { agentResource } from "../resources/agents/agent-resource.ts";
 import { approvalResource } from "../resources/approvals/approval-resource.ts";

@@ -3,6 +3,7 @@ import { createFindInvocation } from "../engine/find-invocation.ts";
 import { createGuardedClient } from "../outbound/guarded-client.ts";
 import { version } from "../platform/version.ts";
 import { createFindDeliveredLink } from "../resources/approvals/delivered-link.ts";
+import { type CheckUrl, createUrlCheck } from "../resources/webhooks/check-url.ts";
 import { createDeliverySteps } from "../resources/webhooks/delivery-steps.ts";
 import { createEndpointLimits } from "../resources/webhooks/endpoint-limits.ts";
 import { createNameAttempt } from "../resources/webhooks/forgotten-attempts.ts";
@@ -16,10 +17,14 @@ const forgottenAfterReconciles = 2;
 const loopback = ["127.0.0.0/8", "::1"];
 
 /** Which addresses webhooks may have. */
-export const webhookAddressPolicy = ({ webhookAllowLoopback: allowHttp, outboundAllowedPrivateRanges }: Config) => ({
+const webhookAddressPolicy = ({ webhookAllowLoopback: allowHttp, outboundAllowedPrivateRanges }: Config) => ({
   allowHttp,
   allowedRanges: allowHttp ? [...outboundAllowedPrivateRanges, ...loopback] : outboundAllowedPrivateRanges,
 });
+
+/** Checks addresses of webhooks when they are registered. */
+export const composeUrlCheck = ({ config, outbound }: Core): CheckUrl =>
+  createUrlCheck({ ...webhookAddressPolicy(config), own: outbound.ownAddresses });
 
 /** Deliveries use their own client, so that tools and remote agents do not compete with them for connections. */
 export function composeDeliveries(core: Core) {

@@ -1,16 +1,16 @@
-import { apiSettings } from "./api.ts";
+import { apiSettings } from "./api-settings.ts";
 import { ConfigError } from "./config-error.ts";
-import { databaseSettings } from "./database.ts";
-import { engineConfig, engineSettings } from "./engine.ts";
-import { modelConfig, modelSettings } from "./models.ts";
-import { outboundSettings } from "./outbound.ts";
+import { databaseSettings } from "./database-settings.ts";
+import { engineConfig, engineSettings } from "./engine-settings.ts";
+import { modelConfig, modelSettings } from "./model-settings.ts";
+import { outboundSettings } from "./outbound-settings.ts";
 import { fileVariable, readSecretFiles } from "./secret-files.ts";
-import { securityConfig, securitySettings } from "./security.ts";
+import { securityConfig, securitySettings } from "./security-settings.ts";
 import type { SettingTable, ValuesOf } from "./setting.ts";
-import { signInConfig, signInSettings } from "./sign-in.ts";
-import { telemetrySettings } from "./telemetry.ts";
+import { signInConfig, signInSettings } from "./sign-in-settings.ts";
+import { telemetrySettings } from "./telemetry-settings.ts";
 import { unknownVariables } from "./unknown-variables.ts";
-import { webhookSettings } from "./webhooks.ts";
+import { webhookSettings } from "./webhook-settings.ts";
 
 /** Every setting, in the order of docs/operations/configuration.md. */
 export const concerns = {

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Kysely } from "kysely";
-import { deriveKey, type KeySource, MasterKeyError, openBytes, sealBytes } from "../platform/secrets.ts";
+import { deriveKey, type KeySource, MasterKeyError, openBytes, sealBytes } from "../platform/sealing.ts";
 import type { DB } from "./generated-rows.ts";
 
 export interface MasterKeys {

@@ -8,7 +8,7 @@ import { openTestDatabase } from "../../test/support/open-database.ts";
 import { createTestDatabase } from "../../test/support/test-database.ts";
 import { startWithholdingProxy } from "../../test/support/withholding-proxy.ts";
 import { createLogger } from "../platform/logger.ts";
-import { createSealer } from "../platform/secrets.ts";
+import { createSealer } from "../platform/sealing.ts";
 import type { DB } from "./generated-rows.ts";
 import { ConcurrentRotationError, createSigningKeys, rotateSigningKey, type SigningKeys } from "./signing-keys.ts";
 

@@ -1,6 +1,6 @@
 import { type Kysely, sql, type Transaction } from "kysely";
 import type { Logger } from "../platform/logger.ts";
-import type { Sealer } from "../platform/secrets.ts";
+import type { Sealer } from "../platform/sealing.ts";
 import {
   chooseSigningKey,
   createKeyPair,

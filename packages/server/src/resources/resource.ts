@@ -5,7 +5,7 @@ import type { OrganisationTransaction } from "../db/database.ts";
 import type { Tables } from "../db/tables.ts";
 import type { AgentKey } from "../platform/agent-key.ts";
 import type { Sweep } from "../platform/run-sweeps.ts";
-import type { KeySource } from "../platform/secrets.ts";
+import type { KeySource } from "../platform/sealing.ts";
 import type { AddTask } from "./engine-tasks/engine-tasks.ts";
 import type { Erasure } from "./erasure-stage.ts";
 

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { sealerFor } from "../platform/secrets.ts";
+import { sealerFor } from "../platform/sealing.ts";
 import { ofOrganisation } from "../resources/quotas/quota-count.ts";
 import type { Resource } from "../resources/resource.ts";
 import { invocationHandlers } from "./accept/invocation-handlers.ts";

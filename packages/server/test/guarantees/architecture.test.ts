@@ -5,7 +5,11 @@ import { type Edge, importsOf, root, sourceFiles } from "../support/source-files
 
 /** A room is a top folder of the server, from the door down. It may import itself and the rooms listed with it. */
 const rooms: Record<string, readonly string[]> = {
-  main: ["compose", "config", "platform"],
+  main: ["operator", "config", "platform"],
+  operator: [
+    ...["compose", "config", "api", "resources", "auth", "engine", "outbound", "telemetry", "limits", "cache", "db"],
+    ...["platform", "contract"],
+  ],
   compose: [
     ...["config", "api", "workflows", "runs", "resources", "auth", "engine", "outbound", "streams", "telemetry"],
     ...["limits", "cache", "db", "platform", "contract"],
@@ -309,10 +313,10 @@ describe("the width of a feature", () => {
           .match(/export interface Core \{[^}]*\}/)?.[0]
           .match(/^ {2}readonly /gm)?.length ?? 0,
     ],
-    ["imports of compose/api.ts", 33, () => countImports("compose/api.ts")],
+    ["imports of compose/api.ts", 32, () => countImports("compose/api.ts")],
     [
       "names of files that occur twice",
-      18,
+      0,
       () => {
         const names = production
           .map(({ path }) => path)
@@ -322,7 +326,7 @@ describe("the width of a feature", () => {
       },
     ],
   ])("%s: at most %i", (_, bound, count) => {
-    expect(count()).toBeGreaterThan(0);
+    if (bound > 0) expect(count()).toBeGreaterThan(0);
     expect(count()).toBeLessThanOrEqual(bound);
   });
 });

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { verifies } from "../../../../spec/verifies.ts";
-import { runEraseOrganisation } from "../../src/compose/commands/run-erase-organisation.ts";
 import { openAsOwner } from "../../src/db/open-as-owner.ts";
 import { createEngineRuns } from "../../src/engine/engine-runs.ts";
+import { runEraseOrganisation } from "../../src/operator/commands/run-erase-organisation.ts";
 import { newUuid, parsePublicId, toPublicId } from "../../src/platform/ids.ts";
 import { createLogger } from "../../src/platform/logger.ts";
 import { eraseRuns } from "../../src/resources/erasures/user-run-queries.ts";

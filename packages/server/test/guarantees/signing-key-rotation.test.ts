@@ -6,7 +6,7 @@ import { createSigningKeys, rotateSigningKey, type SigningKeys } from "../../src
 import { buildKeyDirectory } from "../../src/outbound/signing/key-directory.ts";
 import { createSignedFetch } from "../../src/outbound/signing/signed-fetch.ts";
 import { createLogger } from "../../src/platform/logger.ts";
-import { createSealer } from "../../src/platform/secrets.ts";
+import { createSealer } from "../../src/platform/sealing.ts";
 import { openTestDatabase } from "../support/open-database.ts";
 import { createTestDatabase } from "../support/test-database.ts";
 import { startToolServer } from "../support/tool-server.ts";

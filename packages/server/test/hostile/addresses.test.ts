@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { verifies } from "../../../../spec/verifies.ts";
-import { runResetAgentSecurity } from "../../src/compose/commands/run-reset-agent-security.ts";
+import { runResetAgentSecurity } from "../../src/operator/commands/run-reset-agent-security.ts";
 import { ok } from "../support/contract-client.ts";
 import { type Organisation, startPerch } from "../support/harness.ts";
 import { expectRefusal, sendRawRequest } from "../support/raw-request.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
-import { runBeginMfa } from "../../src/compose/commands/run-begin-mfa.ts";
+import { runBeginMfa } from "../../src/operator/commands/run-begin-mfa.ts";
 import { parsePublicId } from "../../src/platform/ids.ts";
 import { enrolSecondFactor, generateTotpCode } from "../support/authenticator.ts";
 import { ok } from "../support/contract-client.ts";

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
-import { refuseOpenWorker } from "../../src/config/engine.ts";
+import { refuseOpenWorker } from "../../src/config/engine-settings.ts";
 
 const closed = { identityKeys: [], workerNetworkClosed: false };
 

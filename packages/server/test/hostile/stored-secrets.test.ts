@@ -5,7 +5,7 @@ import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
 import { verifies } from "../../../../spec/verifies.ts";
 import { parsePublicId } from "../../src/platform/ids.ts";
 import { createLogger } from "../../src/platform/logger.ts";
-import { createFindSecrets } from "../../src/resources/secrets/find-secrets.ts";
+import { createFindSecrets } from "../../src/resources/secrets/find-stored-secrets.ts";
 import { buildRequest, expectError, ok } from "../support/contract-client.ts";
 import { usePerch } from "../support/harness.ts";
 import { createOrganisationWithSample } from "../support/operation-samples.ts";

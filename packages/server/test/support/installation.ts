@@ -4,9 +4,9 @@ import { afterAll, beforeAll } from "vitest";
 import { type RestateCluster, startRestate } from "../../../../scripts/testbed/restate-process.ts";
 import { serviceUrl, withClient } from "../../../../scripts/testbed/scratch-database.ts";
 import { startWorker, type WorkerProcess } from "../../../../scripts/testbed/server-process.ts";
-import type { Finding } from "../../src/compose/doctor/check.ts";
-import { examine } from "../../src/compose/doctor/examine.ts";
 import { agentRuns } from "../../src/engine/services.ts";
+import type { Finding } from "../../src/operator/doctor/check.ts";
+import { examine } from "../../src/operator/doctor/examine.ts";
 import { createTestDatabase, type TestDatabase } from "./test-database.ts";
 import { startValkey, type ValkeyProcess } from "./valkey-process.ts";
 

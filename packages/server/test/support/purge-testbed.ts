@@ -1,6 +1,6 @@
 import type pg from "pg";
 import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
-import { housekeepingSteps } from "../../src/compose/housekeeping.ts";
+import { housekeepingSteps } from "../../src/compose/compose-housekeeping.ts";
 import { parsePublicId } from "../../src/platform/ids.ts";
 import type { Perch } from "./harness.ts";
 

@@ -4,7 +4,7 @@ import type { Database } from "../../src/db/database.ts";
 import type { OAuthClient } from "../../src/outbound/oauth/oauth-client.ts";
 import { type FindToken, type FindTokenOptions, usedConnection } from "../../src/outbound/tools/find-token.ts";
 import { parsePublicId } from "../../src/platform/ids.ts";
-import { createFindToken } from "../../src/resources/connections/find-token.ts";
+import { createFindToken } from "../../src/resources/connections/find-connection-token.ts";
 import { createRefreshGrant } from "../../src/resources/connections/refresh-grant.ts";
 import type { AccountProvider } from "./account-provider.ts";
 import { accountTool, connectAccount } from "./connected-accounts.ts";

@@ -8,7 +8,7 @@ import type { AgentKey } from "../../platform/agent-key.ts";
 import { conflict, forbidden, notFound } from "../../platform/api-error.ts";
 import { page, single } from "../../platform/envelopes.ts";
 import { newUuid, toPublicId } from "../../platform/ids.ts";
-import type { Sealer } from "../../platform/secrets.ts";
+import type { Sealer } from "../../platform/sealing.ts";
 import type { Transition } from "../../platform/transitions.ts";
 import { Unchanged } from "../../platform/unchanged.ts";
 import type { AddTask, EngineTasks } from "../engine-tasks/engine-tasks.ts";

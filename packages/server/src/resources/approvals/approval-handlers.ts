@@ -4,7 +4,7 @@ import type { Database, OrganisationTransaction } from "../../db/database.ts";
 import { forbidden, invalid, notFound } from "../../platform/api-error.ts";
 import { single, uncountedPage } from "../../platform/envelopes.ts";
 import { parseFilterId, parsePublicId, toPublicId, uuidTime } from "../../platform/ids.ts";
-import type { Sealer } from "../../platform/secrets.ts";
+import type { Sealer } from "../../platform/sealing.ts";
 import type { Share } from "../../platform/shares.ts";
 import { Uncached, Unchanged } from "../../platform/unchanged.ts";
 import type { AgentDirectory } from "../agents/agent-directory.ts";

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { afterUuids, createBoundTokens, fromUuids, uuidAt } from "../../auth/bound-token.ts";
-import type { KeySource } from "../../platform/secrets.ts";
+import type { KeySource } from "../../platform/sealing.ts";
 
 /** What a link is for. */
 export interface ApprovalLink {

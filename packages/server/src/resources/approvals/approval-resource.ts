@@ -1,4 +1,4 @@
-import { digestFor, sealerFor } from "../../platform/secrets.ts";
+import { digestFor, sealerFor } from "../../platform/sealing.ts";
 import type { Resource } from "../resource.ts";
 import { approvalHandlers } from "./approval-handlers.ts";
 import { createApprovalLinks } from "./approval-link.ts";

@@ -4,7 +4,7 @@ import type { OrganisationTransaction } from "../../db/database.ts";
 import type { Approvals } from "../../db/generated-rows.ts";
 import { conflict, forbidden, invalid, notFound } from "../../platform/api-error.ts";
 import { parsePublicId, toPublicId } from "../../platform/ids.ts";
-import type { Digest, Sealer } from "../../platform/secrets.ts";
+import type { Digest, Sealer } from "../../platform/sealing.ts";
 import { lockWaitingRun, type ReadyRun, updateReadyIfDecided } from "../waiting-runs/waiting-run-queries.ts";
 import type { ApprovalMetrics, Verdict } from "./approval-metrics.ts";
 import {

@@ -2,7 +2,7 @@ import type { Decider } from "@perch/contract";
 import type { Database, OrganisationTransaction } from "../../db/database.ts";
 import { ApiError } from "../../platform/api-error.ts";
 import { toPublicId } from "../../platform/ids.ts";
-import type { Sealer } from "../../platform/secrets.ts";
+import type { Sealer } from "../../platform/sealing.ts";
 import { type AgentRow, findAgent } from "../agents/agent-queries.ts";
 import { insertEntryWithoutCaller } from "../audit/audit-entry.ts";
 import type { ContinueRuns } from "../waiting-runs/continue-runs.ts";

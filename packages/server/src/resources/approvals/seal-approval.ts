@@ -1,4 +1,4 @@
-import type { Sealer } from "../../platform/secrets.ts";
+import type { Sealer } from "../../platform/sealing.ts";
 
 /** What a sealed value belongs to. */
 export interface ApprovalRef {

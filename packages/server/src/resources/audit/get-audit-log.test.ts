@@ -2,8 +2,8 @@ import { describe, expect, test, vi } from "vitest";
 import { verifies } from "../../../../../spec/verifies.ts";
 import { expectError, ok } from "../../../test/support/contract-client.ts";
 import { type Organisation, usePerch } from "../../../test/support/harness.ts";
-import { runCreateKey } from "../../compose/commands/run-create-key.ts";
-import { runSetTier } from "../../compose/commands/run-set-tier.ts";
+import { runCreateKey } from "../../operator/commands/run-create-key.ts";
+import { runSetTier } from "../../operator/commands/run-set-tier.ts";
 
 const perch = usePerch();
 

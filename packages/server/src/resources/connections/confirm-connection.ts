@@ -8,7 +8,7 @@ import { actFor } from "../../platform/acting-organisation.ts";
 import { ApiError, conflict, notFound } from "../../platform/api-error.ts";
 import { single } from "../../platform/envelopes.ts";
 import { toPublicId } from "../../platform/ids.ts";
-import type { Digest, Sealer } from "../../platform/secrets.ts";
+import type { Digest, Sealer } from "../../platform/sealing.ts";
 import type { Share } from "../../platform/shares.ts";
 import { Uncached, Unchanged } from "../../platform/unchanged.ts";
 import type { RequestContext } from "../handlers.ts";

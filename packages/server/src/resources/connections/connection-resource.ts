@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { createConnectionTokens } from "../../auth/connection-token.ts";
-import { digestFor, sealerFor } from "../../platform/secrets.ts";
+import { digestFor, sealerFor } from "../../platform/sealing.ts";
 import { ofOrganisation } from "../quotas/quota-count.ts";
 import type { Resource } from "../resource.ts";
 import { connectionHandlers } from "./connection-handlers.ts";

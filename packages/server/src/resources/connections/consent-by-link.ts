@@ -11,7 +11,7 @@ import type { OAuthClient, OAuthConfiguration } from "../../outbound/oauth/oauth
 import { OAuthFailure } from "../../outbound/oauth/oauth-failure.ts";
 import { toPublicId } from "../../platform/ids.ts";
 import type { Logger } from "../../platform/logger.ts";
-import type { Digest, Sealer } from "../../platform/secrets.ts";
+import type { Digest, Sealer } from "../../platform/sealing.ts";
 import { type AgentRow, findAgent } from "../agents/agent-queries.ts";
 import { addToReturnUrl } from "./choose-tool.ts";
 import type { ConnectionMetrics } from "./connection-metrics.ts";

@@ -9,7 +9,7 @@ import type { AgentKey } from "../../platform/agent-key.ts";
 import { conflict, notFound } from "../../platform/api-error.ts";
 import { single } from "../../platform/envelopes.ts";
 import { toPublicId } from "../../platform/ids.ts";
-import type { Digest, Sealer } from "../../platform/secrets.ts";
+import type { Digest, Sealer } from "../../platform/sealing.ts";
 import type { Share } from "../../platform/shares.ts";
 import { Uncached } from "../../platform/unchanged.ts";
 import { type AgentRow, findAgentForUpdate } from "../agents/agent-queries.ts";

@@ -5,7 +5,7 @@ import { OAuthFailure } from "../../outbound/oauth/oauth-failure.ts";
 import { TransientToolError } from "../../outbound/tools/tool-errors.ts";
 import type { Logger } from "../../platform/logger.ts";
 import { createOnceAMinute } from "../../platform/once-a-minute.ts";
-import type { Sealer } from "../../platform/secrets.ts";
+import type { Sealer } from "../../platform/sealing.ts";
 import type { ConnectionMetrics } from "./connection-metrics.ts";
 import { markNeedsReauth } from "./needs-reauth.ts";
 import { type ConnectionIdentity, type Grant, sealGrant } from "./seal-grant.ts";

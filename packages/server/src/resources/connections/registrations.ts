@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Database, OrganisationTransaction } from "../../db/database.ts";
 import type { OAuthConfiguration, OAuthRegistration, Registrations } from "../../outbound/oauth/oauth-client.ts";
 import type { AgentKey } from "../../platform/agent-key.ts";
-import type { Sealer } from "../../platform/secrets.ts";
+import type { Sealer } from "../../platform/sealing.ts";
 
 interface RegistrationDeps {
   readonly db: Pick<Database, "inOrganisation">;

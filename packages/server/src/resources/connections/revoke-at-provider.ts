@@ -3,7 +3,7 @@ import type { OAuthClient } from "../../outbound/oauth/oauth-client.ts";
 import { actFor } from "../../platform/acting-organisation.ts";
 import { toPublicId } from "../../platform/ids.ts";
 import type { Logger } from "../../platform/logger.ts";
-import type { Sealer } from "../../platform/secrets.ts";
+import type { Sealer } from "../../platform/sealing.ts";
 import { openGrant } from "./seal-grant.ts";
 import type { ConnectionRow } from "./to-connection.ts";
 

@@ -1,6 +1,6 @@
 import type { ConsentRef } from "../../auth/connection-token.ts";
 import type { ConsentSecrets, OAuthConfiguration } from "../../outbound/oauth/oauth-client.ts";
-import type { Digest, Sealer } from "../../platform/secrets.ts";
+import type { Digest, Sealer } from "../../platform/sealing.ts";
 
 /** What is kept of a consent under way. */
 export interface ConsentFlow {

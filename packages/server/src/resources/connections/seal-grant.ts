@@ -1,5 +1,5 @@
 import type { OAuthConfiguration, OAuthTokens } from "../../outbound/oauth/oauth-client.ts";
-import type { Sealer } from "../../platform/secrets.ts";
+import type { Sealer } from "../../platform/sealing.ts";
 import type { ConnectionRow } from "./to-connection.ts";
 
 /** Whose account it is, and what alone its tokens are sent to. */

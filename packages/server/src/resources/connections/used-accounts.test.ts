@@ -10,7 +10,7 @@ import { depsOf } from "../../compose/core.ts";
 import type { Database } from "../../db/database.ts";
 import { type ConnectedTool, NotConnectedError, usedConnection } from "../../outbound/tools/find-token.ts";
 import { parsePublicId } from "../../platform/ids.ts";
-import { createFindToken } from "./find-token.ts";
+import { createFindToken } from "./find-connection-token.ts";
 
 const perch = usePerch(accountConfig);
 let provider: AccountProvider;

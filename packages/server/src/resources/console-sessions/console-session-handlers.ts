@@ -7,7 +7,7 @@ import { csrfTokenOf, digestLink, isSessionToken, newSessionToken } from "../../
 import { ApiError, forbidden, invalid, notFound } from "../../platform/api-error.ts";
 import { page, single } from "../../platform/envelopes.ts";
 import { newUuid, parsePublicId, toPublicId } from "../../platform/ids.ts";
-import type { Digest } from "../../platform/secrets.ts";
+import type { Digest } from "../../platform/sealing.ts";
 import { Uncached, Unchanged } from "../../platform/unchanged.ts";
 import { type Handlers, Reply, type RequestContext } from "../handlers.ts";
 import * as queries from "./console-session-queries.ts";

@@ -1,4 +1,4 @@
-import { createSealer, deriveKey, digestFor, type KeySource, sealerFor } from "../../platform/secrets.ts";
+import { createSealer, deriveKey, digestFor, type KeySource, sealerFor } from "../../platform/sealing.ts";
 import type { Resource } from "../resource.ts";
 import { consoleSessionHandlers } from "./console-session-handlers.ts";
 import { createSignInMetrics } from "./sign-in-metrics.ts";

@@ -9,7 +9,7 @@ import {
   personFromClaims,
 } from "../../auth/person-rules.ts";
 import type { Database } from "../../db/database.ts";
-import type { Sealer } from "../../platform/secrets.ts";
+import type { Sealer } from "../../platform/sealing.ts";
 import { findPersonSession, listOrganisationNames } from "./person-session-queries.ts";
 
 /** The issuer where people sign in, and what its groups mean here. */

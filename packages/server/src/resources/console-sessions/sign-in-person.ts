@@ -5,7 +5,7 @@ import { safeReturnTo } from "../../auth/return-to-rules.ts";
 import { openSignInState, type SignInState, sealSignInState } from "../../auth/sign-in-state.ts";
 import { newUuid, parsePublicId } from "../../platform/ids.ts";
 import type { Logger } from "../../platform/logger.ts";
-import type { Sealer } from "../../platform/secrets.ts";
+import type { Sealer } from "../../platform/sealing.ts";
 import type { PublicContext } from "../handlers.ts";
 import { listPersonOrganisations, type PeopleSource, readAnswer, sealTokens } from "./people.ts";
 import { type SessionDeps, startSession } from "./start-session.ts";

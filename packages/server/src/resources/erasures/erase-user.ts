@@ -4,7 +4,7 @@ import type { ErasureKey } from "../../engine/messages.ts";
 import type { RunSlots } from "../../limits/run-slots.ts";
 import { toPublicId } from "../../platform/ids.ts";
 import type { Logger } from "../../platform/logger.ts";
-import type { Digest, Sealer } from "../../platform/secrets.ts";
+import type { Digest, Sealer } from "../../platform/sealing.ts";
 import type { RunStreams } from "../../streams/run-streams.ts";
 import type { Counts, ErasedUser, EraseStage, Erasure, Position } from "../erasure-stage.ts";
 import { findClearToEnd } from "../memory/erase-memories.ts";

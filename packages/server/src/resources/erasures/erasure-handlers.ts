@@ -6,7 +6,7 @@ import { ApiError, forbidden, notFound } from "../../platform/api-error.ts";
 import { cappedPage, maxCounted, single } from "../../platform/envelopes.ts";
 import { newUuid, parsePublicId } from "../../platform/ids.ts";
 import type { Logger } from "../../platform/logger.ts";
-import type { Digest, Sealer } from "../../platform/secrets.ts";
+import type { Digest, Sealer } from "../../platform/sealing.ts";
 import { Unchanged } from "../../platform/unchanged.ts";
 import type { Erasure } from "../erasure-stage.ts";
 import type { Handlers } from "../handlers.ts";

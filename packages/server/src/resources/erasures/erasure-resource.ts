@@ -1,4 +1,4 @@
-import { createDigest, deriveKey, type KeySource, sealerFor } from "../../platform/secrets.ts";
+import { createDigest, deriveKey, type KeySource, sealerFor } from "../../platform/sealing.ts";
 import type { Resource } from "../resource.ts";
 import { erasureHandlers } from "./erasure-handlers.ts";
 import { createErasureGauges } from "./erasure-metrics.ts";

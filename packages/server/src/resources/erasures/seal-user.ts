@@ -1,5 +1,5 @@
 import type { ErasureKey } from "../../engine/messages.ts";
-import type { Digest, Sealer } from "../../platform/secrets.ts";
+import type { Digest, Sealer } from "../../platform/sealing.ts";
 
 const associatedDataFor = ({ organisationId, id }: ErasureKey): string => JSON.stringify([organisationId, id]);
 

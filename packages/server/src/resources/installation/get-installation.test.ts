@@ -6,8 +6,8 @@ import { expectError, ok } from "../../../test/support/contract-client.ts";
 import { type Organisation, startPerch, usePerch } from "../../../test/support/harness.ts";
 import { openTestDatabase } from "../../../test/support/open-database.ts";
 import { startValkey } from "../../../test/support/valkey-process.ts";
-import { runCreateKey } from "../../compose/commands/run-create-key.ts";
 import { currentSchema } from "../../db/migrate.ts";
+import { runCreateKey } from "../../operator/commands/run-create-key.ts";
 import { version } from "../../platform/version.ts";
 import { createReadInstallation } from "./read-installation.ts";
 

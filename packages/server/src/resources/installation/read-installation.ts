@@ -5,7 +5,7 @@ import { pendingMigrations, type Schema } from "../../db/migrate.ts";
 import { listTurns, type Turn } from "../../db/releases.ts";
 import { version } from "../../platform/version.ts";
 import { countWaitingTasks } from "../engine-tasks/engine-task-queries.ts";
-import { createEngineCheck, type EngineAddresses } from "./check-engine.ts";
+import { createEngineCheck, type EngineAddresses } from "./engine-status.ts";
 import { type DatabaseFacts, findDatabaseFacts } from "./installation-queries.ts";
 import { createPartCheck, notConfigured } from "./part-check.ts";
 import { toReleases } from "./release-rules.ts";

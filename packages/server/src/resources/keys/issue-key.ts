@@ -1,7 +1,7 @@
 import { newToken, tokenPrefix } from "../../auth/key-token.ts";
 import type { OrganisationTransaction } from "../../db/database.ts";
 import { newUuid } from "../../platform/ids.ts";
-import type { Digest } from "../../platform/secrets.ts";
+import type { Digest } from "../../platform/sealing.ts";
 import { insertKey, type KeyRow, type NewKey } from "./key-queries.ts";
 
 export type KeyGrant = Omit<NewKey, "id" | "digest" | "prefix">;

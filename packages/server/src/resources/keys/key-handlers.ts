@@ -6,7 +6,7 @@ import { page, single } from "../../platform/envelopes.ts";
 import { parsePublicId, toPublicId } from "../../platform/ids.ts";
 import { findAgent, findAgentForUpdate } from "../agents/agent-queries.ts";
 import type { Handlers } from "../handlers.ts";
-import { toLimits } from "../quotas/usage.ts";
+import { toLimits } from "../quotas/quota-usage.ts";
 import { issueKey } from "./issue-key.ts";
 import { type KeyDeps, keyLifecycleHandlers } from "./key-lifecycle-handlers.ts";
 import * as queries from "./key-queries.ts";

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { digestFor } from "../../platform/secrets.ts";
+import { digestFor } from "../../platform/sealing.ts";
 import { countUpTo, ofOrganisation } from "../quotas/quota-count.ts";
 import type { Resource } from "../resource.ts";
 import { keyHandlers } from "./key-handlers.ts";

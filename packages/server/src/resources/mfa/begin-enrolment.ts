@@ -5,7 +5,7 @@ import { keyStatus } from "../../auth/presented-key.ts";
 import type { OrganisationTransaction } from "../../db/database.ts";
 import { conflict, forbidden, notFound } from "../../platform/api-error.ts";
 import { parsePublicId, toPublicId } from "../../platform/ids.ts";
-import type { KeySource } from "../../platform/secrets.ts";
+import type { KeySource } from "../../platform/sealing.ts";
 import { hasAgentWithMfa } from "../agents/agent-queries.ts";
 import { findKeyForUpdate, type KeyRow } from "../keys/key-queries.ts";
 

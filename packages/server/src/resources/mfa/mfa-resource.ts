@@ -1,4 +1,4 @@
-import { digestFor, keyFor, sealerFor } from "../../platform/secrets.ts";
+import { digestFor, keyFor, sealerFor } from "../../platform/sealing.ts";
 import type { Resource } from "../resource.ts";
 import { mfaHandlers } from "./mfa-handlers.ts";
 

@@ -1,7 +1,7 @@
 import { roles, type Tier } from "@perch/contract";
 import type { Database } from "../../db/database.ts";
 import { newUuid, toPublicId } from "../../platform/ids.ts";
-import type { Digest } from "../../platform/secrets.ts";
+import type { Digest } from "../../platform/sealing.ts";
 import { insertEntryWithoutCaller } from "../audit/audit-entry.ts";
 import { issueKey } from "../keys/issue-key.ts";
 import { insertOrganisation } from "./organisation-queries.ts";

@@ -4,7 +4,7 @@ import type { Caller } from "../../auth/caller.ts";
 import type { Database } from "../../db/database.ts";
 import { conflict, forbidden, invalid, notFound } from "../../platform/api-error.ts";
 import { page, single } from "../../platform/envelopes.ts";
-import type { Sealer } from "../../platform/secrets.ts";
+import type { Sealer } from "../../platform/sealing.ts";
 import { Unchanged } from "../../platform/unchanged.ts";
 import type { Handlers } from "../handlers.ts";
 import type { Quotas } from "../quotas/quotas.ts";

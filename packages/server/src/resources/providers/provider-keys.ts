@@ -1,5 +1,5 @@
 import { wholeSecretName } from "@perch/contract";
-import type { Sealer } from "../../platform/secrets.ts";
+import type { Sealer } from "../../platform/sealing.ts";
 
 interface ProviderKeyContext {
   readonly organisationId: string;

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { sealerFor } from "../../platform/secrets.ts";
+import { sealerFor } from "../../platform/sealing.ts";
 import { countUpTo, ofOrganisation } from "../quotas/quota-count.ts";
 import type { Resource } from "../resource.ts";
 import { providerHandlers } from "./provider-handlers.ts";

@@ -5,7 +5,7 @@ import { baseUrlOf, type ProviderSettings } from "../../outbound/models/provider
 import { redactResponses } from "../../outbound/secrets/redact-responses.ts";
 import { noRedaction, type Redactor } from "../../outbound/secrets/redactor.ts";
 import { isRefusedCall, type ResolveCall } from "../../outbound/secrets/resolve-call.ts";
-import type { Sealer } from "../../platform/secrets.ts";
+import type { Sealer } from "../../platform/sealing.ts";
 import type { InstallationProvider } from "./installation-providers.ts";
 import { openApiKey } from "./provider-keys.ts";
 import { findProvider, type ProviderRow } from "./provider-queries.ts";

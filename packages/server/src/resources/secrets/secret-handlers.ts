@@ -5,7 +5,7 @@ import type { Database, OrganisationTransaction } from "../../db/database.ts";
 import type { SecretOwner } from "../../outbound/secrets/find-secrets.ts";
 import { conflict, forbidden, invalid, notFound } from "../../platform/api-error.ts";
 import { page, single } from "../../platform/envelopes.ts";
-import type { Sealer } from "../../platform/secrets.ts";
+import type { Sealer } from "../../platform/sealing.ts";
 import { Unchanged } from "../../platform/unchanged.ts";
 import type { AgentDirectory } from "../agents/agent-directory.ts";
 import { findAgentForUpdate } from "../agents/agent-queries.ts";

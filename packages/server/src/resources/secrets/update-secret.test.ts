@@ -5,7 +5,7 @@ import { type Organisation, usePerch } from "../../../test/support/harness.ts";
 import { createSecret, secretValue } from "../../../test/support/secret-calls.ts";
 import { parsePublicId } from "../../platform/ids.ts";
 import { createLogger } from "../../platform/logger.ts";
-import { createFindSecrets } from "./find-secrets.ts";
+import { createFindSecrets } from "./find-stored-secrets.ts";
 
 const perch = usePerch();
 const update = "PATCH /v1/secrets/{secret_name}";

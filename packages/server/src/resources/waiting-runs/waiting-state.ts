@@ -1,6 +1,6 @@
 import type { ModelMessage, ModelReply } from "../../outbound/models/model.ts";
 import type { ToolResult } from "../../outbound/tools/tool.ts";
-import type { Sealer } from "../../platform/secrets.ts";
+import type { Sealer } from "../../platform/sealing.ts";
 
 /** A cut of a run: its state does not open as that of another. */
 interface CutKey {

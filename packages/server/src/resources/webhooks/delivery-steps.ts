@@ -3,7 +3,7 @@ import { chainRedactors, type Redactor } from "../../outbound/secrets/redactor.t
 import { isRefusedCall, type ResolveCall, type ResolvedCall } from "../../outbound/secrets/resolve-call.ts";
 import { toPublicId } from "../../platform/ids.ts";
 import type { Logger } from "../../platform/logger.ts";
-import type { Sealer } from "../../platform/secrets.ts";
+import type { Sealer } from "../../platform/sealing.ts";
 import { toEvent } from "../events/to-event.ts";
 import * as queries from "./delivery-queries.ts";
 import type { DeliveryTask } from "./delivery-task.ts";

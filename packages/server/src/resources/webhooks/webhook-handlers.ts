@@ -5,7 +5,7 @@ import type { Database, OrganisationTransaction } from "../../db/database.ts";
 import { forbidden, notFound } from "../../platform/api-error.ts";
 import { page, single } from "../../platform/envelopes.ts";
 import { newUuid, parsePublicId, toPublicId } from "../../platform/ids.ts";
-import type { Sealer } from "../../platform/secrets.ts";
+import type { Sealer } from "../../platform/sealing.ts";
 import { Unchanged } from "../../platform/unchanged.ts";
 import { findAgent, findAgentForUpdate } from "../agents/agent-queries.ts";
 import type { Handlers, RequestContext } from "../handlers.ts";

@@ -1,5 +1,5 @@
 import { createHmac, randomBytes } from "node:crypto";
-import type { Sealer } from "../../platform/secrets.ts";
+import type { Sealer } from "../../platform/sealing.ts";
 
 export const generateSecret = (): string => `whsec_${randomBytes(24).toString("base64")}`;
 

@@ -3,7 +3,7 @@ import type { Database } from "../../db/database.ts";
 import { notFound } from "../../platform/api-error.ts";
 import { page } from "../../platform/envelopes.ts";
 import { parsePublicId } from "../../platform/ids.ts";
-import type { Sealer } from "../../platform/secrets.ts";
+import type { Sealer } from "../../platform/sealing.ts";
 import type { AgentDirectory } from "../../resources/agents/agent-directory.ts";
 import type { Handlers } from "../../resources/handlers.ts";
 import { visibleSince } from "../../resources/logs/log-rules.ts";

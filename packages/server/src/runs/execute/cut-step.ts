@@ -3,7 +3,7 @@ import type { RequiredAction, RunInput, WaitingOutcome } from "../../engine/mess
 import type { RunSlots } from "../../limits/run-slots.ts";
 import type { ModelMessage, ModelReply } from "../../outbound/models/model.ts";
 import { newUuid } from "../../platform/ids.ts";
-import type { Digest, Sealer } from "../../platform/secrets.ts";
+import type { Digest, Sealer } from "../../platform/sealing.ts";
 import { type AskedApproval, actionRequiredData } from "../../resources/approvals/action-required-event.ts";
 import { callDigest } from "../../resources/approvals/approval-rules.ts";
 import { sealCall } from "../../resources/approvals/seal-approval.ts";

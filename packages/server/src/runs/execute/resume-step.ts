@@ -4,7 +4,7 @@ import type { Database, OrganisationTransaction } from "../../db/database.ts";
 import type { ContinuedRun, RunInput, RunOutcome, RunResult } from "../../engine/messages.ts";
 import { toPublicId, uuidTime } from "../../platform/ids.ts";
 import type { Logger } from "../../platform/logger.ts";
-import type { Sealer } from "../../platform/secrets.ts";
+import type { Sealer } from "../../platform/sealing.ts";
 import { openDecision } from "../../resources/approvals/seal-approval.ts";
 import type { ContinueRuns } from "../../resources/waiting-runs/continue-runs.ts";
 import type { WaitingRunMetrics } from "../../resources/waiting-runs/waiting-run-metrics.ts";

@@ -3,7 +3,7 @@ import type { RunSlots } from "../../limits/run-slots.ts";
 import type { CallRemoteAgent } from "../../outbound/models/remote-agent.ts";
 import type { Tools } from "../../outbound/tools/tools.ts";
 import type { Logger } from "../../platform/logger.ts";
-import type { Digest, Sealer } from "../../platform/secrets.ts";
+import type { Digest, Sealer } from "../../platform/sealing.ts";
 import type { LogNotifications } from "../../resources/logs/log-notifications.ts";
 import type { SearchMemory } from "../../resources/memory/search-memory.ts";
 import type { FindModel } from "../../resources/providers/find-model.ts";

@@ -3,7 +3,7 @@ import type { RunInput, RunOutcome } from "../../engine/messages.ts";
 import type { RunSlots } from "../../limits/run-slots.ts";
 import { toPublicId } from "../../platform/ids.ts";
 import type { Logger } from "../../platform/logger.ts";
-import type { Sealer } from "../../platform/secrets.ts";
+import type { Sealer } from "../../platform/sealing.ts";
 import { storableText } from "../../platform/storable-text.ts";
 import { logSettingOf } from "../../resources/agents/log-setting.ts";
 import type { LogNotifications } from "../../resources/logs/log-notifications.ts";

@@ -1,4 +1,4 @@
-import type { Sealer } from "../../platform/secrets.ts";
+import type { Sealer } from "../../platform/sealing.ts";
 import type { RunContents } from "./run-contents.ts";
 
 /** The run that contents belong to. They do not open as those of another. */

@@ -8,7 +8,7 @@ const share = 10;
  * must not be what slows it down. A question that takes longer than anybody waits goes on, and the last answer stands meanwhile.
  * Undefined if there is none yet, or if the question failed.
  */
-export function seldom<T>(
+export function askRarely<T>(
   ask: () => Promise<T>,
   waitMs: number,
   nowMs: () => number = () => performance.now(),

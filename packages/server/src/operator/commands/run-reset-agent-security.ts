@@ -1,12 +1,12 @@
 import { parseArgs } from "node:util";
 import { createOrganisationChanges } from "../../cache/organisation-changes.ts";
+import { closeCore, composeCore } from "../../compose/core.ts";
 import type { Config } from "../../config/config.ts";
 import { parsePublicId, toPublicId } from "../../platform/ids.ts";
 import type { Logger } from "../../platform/logger.ts";
 import { findAgentForUpdate, updateAgentDefinition } from "../../resources/agents/agent-queries.ts";
 import { storedDefinition } from "../../resources/agents/to-agent.ts";
 import { insertEntryWithoutCaller } from "../../resources/audit/audit-entry.ts";
-import { closeCore, composeCore } from "../core.ts";
 import { commandTable } from "./command-table.ts";
 import { UsageError } from "./usage.ts";
 

@@ -1,11 +1,11 @@
 import { parseArgs } from "node:util";
+import { closeCore, composeCore } from "../../compose/core.ts";
 import type { Config } from "../../config/config.ts";
 import { ApiError } from "../../platform/api-error.ts";
 import { parsePublicId } from "../../platform/ids.ts";
 import type { Logger } from "../../platform/logger.ts";
 import { insertEntryWithoutCaller } from "../../resources/audit/audit-entry.ts";
 import { beginEnrolment } from "../../resources/mfa/begin-enrolment.ts";
-import { closeCore, composeCore } from "../core.ts";
 import { commandTable } from "./command-table.ts";
 import { UsageError } from "./usage.ts";
 

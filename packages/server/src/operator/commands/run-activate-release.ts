@@ -1,5 +1,5 @@
 import type { Config } from "../../config/config.ts";
-import { requireOwnerUrl } from "../../config/database.ts";
+import { requireOwnerUrl } from "../../config/database-settings.ts";
 import { openAsOwner } from "../../db/open-as-owner.ts";
 import { activateRelease } from "../../db/releases.ts";
 

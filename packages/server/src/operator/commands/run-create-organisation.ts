@@ -1,9 +1,9 @@
 import { parseArgs } from "node:util";
 import { Tier, tiers } from "@perch/contract";
+import { closeCore, composeCore, depsOf } from "../../compose/core.ts";
 import type { Config } from "../../config/config.ts";
 import type { Logger } from "../../platform/logger.ts";
 import { createOrganisation } from "../../resources/organisations/create-organisation.ts";
-import { closeCore, composeCore, depsOf } from "../core.ts";
 import { commandTable } from "./command-table.ts";
 import { UsageError } from "./usage.ts";
 

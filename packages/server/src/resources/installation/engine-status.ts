@@ -4,8 +4,8 @@ import { adminProbes, ingressProbes } from "../../engine/engine-health.ts";
 import { probeWorker, type WorkerProbe } from "../../engine/probe-worker.ts";
 import { type KnownDeployment, listKnownDeployments } from "../../engine/retire-release.ts";
 import { reasonOfFailedCall } from "../../platform/reason-of-failed-call.ts";
+import { askRarely } from "./ask-rarely.ts";
 import { createPartCheck, notConfigured } from "./part-check.ts";
-import { seldom } from "./seldom.ts";
 
 export interface EngineAddresses {
   readonly ingressUrls: readonly string[];
@@ -71,12 +71,12 @@ async function checkWorkers(adminUrl: string): Promise<InstallationPart> {
 /** The engine counts its invocations one by one, and calls a worker, to answer these: where that is slow, it is asked seldom. */
 function createAskAdmin(adminUrl: string): () => Promise<CheckedEngine> {
   const admin = createEngineAdmin([adminUrl], countLimitMs);
-  const findCounts = seldom(async () => {
+  const findCounts = askRarely(async () => {
     // One after the other: each goes through all invocations.
     const deployments = await listKnownDeployments(admin);
     return { deployments, invocations: await countInvocations(admin) };
   }, waitMs);
-  const findWorkers = seldom(() => checkWorkers(adminUrl), waitMs);
+  const findWorkers = askRarely(() => checkWorkers(adminUrl), waitMs);
   return async () => {
     const [counts, workers] = await Promise.all([findCounts(), findWorkers()]);
     return {

@@ -1,5 +1,5 @@
 import { OperatorError } from "../../platform/operator-error.ts";
-import { MasterKeyError } from "../../platform/secrets.ts";
+import { MasterKeyError } from "../../platform/sealing.ts";
 import { NoAnswer, withinLimit } from "../../platform/within-limit.ts";
 
 /** `skipped`: what the check needs has failed itself, so nothing is known. */

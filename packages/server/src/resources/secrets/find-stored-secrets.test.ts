@@ -7,7 +7,7 @@ import { createSecret, secretValue } from "../../../test/support/secret-calls.ts
 import type { Database } from "../../db/database.ts";
 import { parsePublicId } from "../../platform/ids.ts";
 import { createLogger } from "../../platform/logger.ts";
-import { createFindSecrets } from "./find-secrets.ts";
+import { createFindSecrets } from "./find-stored-secrets.ts";
 
 const perch = usePerch();
 const logger = createLogger("silent");

@@ -1,12 +1,12 @@
 import { parseArgs } from "node:util";
 import type { InstalledRelease } from "@perch/contract";
+import { closeCore, composeCore } from "../../compose/core.ts";
 import type { Config } from "../../config/config.ts";
 import { listTurns } from "../../db/releases.ts";
 import { createEngineAdmin } from "../../engine/engine-admin.ts";
 import { listKnownDeployments } from "../../engine/retire-release.ts";
 import type { Logger } from "../../platform/logger.ts";
 import { toReleases } from "../../resources/installation/release-rules.ts";
-import { closeCore, composeCore } from "../core.ts";
 import { commandTable } from "./command-table.ts";
 
 /** Scripts read these names and words since the first release of the command. */

@@ -1,6 +1,6 @@
 import { knownVariables, readConfig } from "../../config/config.ts";
 import { ConfigError } from "../../config/config-error.ts";
-import { refuseOpenWorker } from "../../config/engine.ts";
+import { refuseOpenWorker } from "../../config/engine-settings.ts";
 import { beginCheck, type Check, failed, ok, type Result, warning } from "./check.ts";
 
 /** One line of a message is one problem; the last one may only name the page that explains them all. */

@@ -1,9 +1,9 @@
 import { parseArgs } from "node:util";
+import { closeCore, composeCore } from "../../compose/core.ts";
 import type { Config } from "../../config/config.ts";
 import { ConcurrentRotationError, rotateSigningKey } from "../../db/signing-keys.ts";
 import { directoryMaxAgeSeconds } from "../../outbound/signing/key-directory.ts";
 import type { Logger } from "../../platform/logger.ts";
-import { closeCore, composeCore } from "../core.ts";
 import { commandTable } from "./command-table.ts";
 import { UsageError } from "./usage.ts";
 

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { seldom } from "./seldom.ts";
+import { askRarely } from "./ask-rarely.ts";
 
 test("a slow question is asked by one at a time, and again only after ten times as long", async () => {
   let nowMs = 0;
   const asked: ((answer: number) => void)[] = [];
-  const ask = seldom(
+  const ask = askRarely(
     () => new Promise<number>((resolve) => void asked.push(resolve)),
     60_000,
     () => nowMs,
@@ -24,7 +24,7 @@ test("a slow question is asked by one at a time, and again only after ten times 
 
 test("a question that failed at once is asked again", async () => {
   let asked = 0;
-  const ask = seldom(async () => {
+  const ask = askRarely(async () => {
     asked += 1;
     if (asked === 1) throw new Error("refused");
     return asked;
@@ -36,7 +36,7 @@ test("a question that failed at once is asked again", async () => {
 test("a question that takes longer than the wait goes on, and the last answer stands until it has ended", async () => {
   let nowMs = 0;
   const asked: PromiseWithResolvers<number>[] = [];
-  const ask = seldom(
+  const ask = askRarely(
     () => {
       const question = Promise.withResolvers<number>();
       asked.push(question);

@@ -1,6 +1,6 @@
 import { createFindIssuer, type Issuer } from "../../auth/oauth-issuer.ts";
 import type { UsableSettings } from "../../config/config.ts";
-import type { OpenIdIssuer } from "../../config/sign-in.ts";
+import type { OpenIdIssuer } from "../../config/sign-in-settings.ts";
 import { createTrustedClient } from "../../outbound/guarded-client.ts";
 import { ApiError } from "../../platform/api-error.ts";
 import { reasonOfFailedCall } from "../../platform/reason-of-failed-call.ts";

@@ -1,3 +1,4 @@
+import { placeOf } from "../../compose/own-endpoints.ts";
 import type { UsableSettings } from "../../config/config.ts";
 import { explainDatabaseError } from "../../db/explain-database-error.ts";
 import {
@@ -10,7 +11,6 @@ import {
 } from "../../db/inspect-database.ts";
 import { refuseOldServer } from "../../db/refuse-old-server.ts";
 import { refusePrivilegedRole } from "../../db/refuse-privileged-role.ts";
-import { placeOf } from "../own-endpoints.ts";
 import {
   beginCheck,
   beginCheckWith,
@@ -23,7 +23,7 @@ import {
   skipped,
   warning,
 } from "./check.ts";
-import { judgeExtensions, judgeMasterKey, judgeMigrations } from "./check-schema.ts";
+import { judgeExtensions, judgeMasterKey, judgeMigrations } from "./check-database-schema.ts";
 
 type Connection = Inspected["db"];
 

@@ -2,10 +2,10 @@ import { randomBytes } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { asAdmin, useInstallation } from "../../../test/support/installation.ts";
 import { openTestDatabase } from "../../../test/support/open-database.ts";
+import { dataKeyPurposes } from "../../compose/resources.ts";
 import { createDataKeys } from "../../db/data-keys.ts";
 import { migrate } from "../../db/migrate.ts";
 import { version } from "../../platform/version.ts";
-import { dataKeyPurposes } from "../resources.ts";
 
 const installation = useInstallation();
 

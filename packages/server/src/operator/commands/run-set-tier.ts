@@ -1,13 +1,13 @@
 import { parseArgs } from "node:util";
 import { Tier, tiers } from "@perch/contract";
 import { createOrganisationChanges } from "../../cache/organisation-changes.ts";
+import { closeCore, composeCore } from "../../compose/core.ts";
 import type { Config } from "../../config/config.ts";
 import { parsePublicId } from "../../platform/ids.ts";
 import type { Logger } from "../../platform/logger.ts";
 import { OperatorError } from "../../platform/operator-error.ts";
 import { insertEntryWithoutCaller } from "../../resources/audit/audit-entry.ts";
 import { updateTier } from "../../resources/organisations/organisation-queries.ts";
-import { closeCore, composeCore } from "../core.ts";
 import { commandTable } from "./command-table.ts";
 import { UsageError } from "./usage.ts";
 

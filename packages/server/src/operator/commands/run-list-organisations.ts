@@ -2,7 +2,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { parseArgs } from "node:util";
 import type { Config } from "../../config/config.ts";
-import { requireOwnerUrl } from "../../config/database.ts";
+import { requireOwnerUrl } from "../../config/database-settings.ts";
 import { openAsOwner } from "../../db/open-as-owner.ts";
 import type { Logger } from "../../platform/logger.ts";
 import { type ListedOrganisation, listOrganisations } from "../../resources/organisations/list-organisations.ts";

@@ -1,7 +1,8 @@
 import { parseArgs } from "node:util";
 import { createOrganisationChanges } from "../../cache/organisation-changes.ts";
+import { type Core, closeCore, composeCore } from "../../compose/core.ts";
 import type { Config } from "../../config/config.ts";
-import { requireOwnerUrl } from "../../config/database.ts";
+import { requireOwnerUrl } from "../../config/database-settings.ts";
 import { openAsOwner } from "../../db/open-as-owner.ts";
 import { createEngineRuns } from "../../engine/engine-runs.ts";
 import { deleteValkeyKeys } from "../../limits/delete-valkey-keys.ts";
@@ -15,7 +16,6 @@ import {
   type OrganisationReceipt,
 } from "../../resources/organisations/erase-organisation.ts";
 import { updateErasingSince } from "../../resources/organisations/organisation-queries.ts";
-import { type Core, closeCore, composeCore } from "../core.ts";
 import { commandTable } from "./command-table.ts";
 import { printable } from "./printable.ts";
 import { UsageError } from "./usage.ts";

@@ -1,9 +1,9 @@
 import { parseArgs } from "node:util";
+import { waitForDatabase } from "../../compose/wait-for-database.ts";
 import type { Config } from "../../config/config.ts";
-import { requireOwnerUrl } from "../../config/database.ts";
+import { requireOwnerUrl } from "../../config/database-settings.ts";
 import { type MigrationReport, migrate } from "../../db/migrate.ts";
 import type { Logger } from "../../platform/logger.ts";
-import { waitForDatabase } from "../wait-for-database.ts";
 import { commandTable } from "./command-table.ts";
 import { runActivateRelease } from "./run-activate-release.ts";
 

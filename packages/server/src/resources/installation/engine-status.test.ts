@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
 import { freePort } from "../../../../../scripts/testbed/server-process.ts";
 import { verifies } from "../../../../../spec/verifies.ts";
-import { createEngineCheck } from "./check-engine.ts";
+import { createEngineCheck } from "./engine-status.ts";
 
 /** An admin port that answers at once, and needs long to count its invocations. */
 async function startBusyEngine(countMs: number) {

@@ -1,7 +1,7 @@
+import { closeCore, composeCore } from "../../compose/core.ts";
 import type { Config } from "../../config/config.ts";
 import { masterKeyName } from "../../db/data-keys.ts";
 import type { Logger } from "../../platform/logger.ts";
-import { closeCore, composeCore } from "../core.ts";
 
 /** Rewraps the data keys under PERCH_MASTER_KEY. Data encrypted with them is untouched, so servers keep running. */
 export async function runRotateMasterKey(config: Config, logger: Logger): Promise<void> {

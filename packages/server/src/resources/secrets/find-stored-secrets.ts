@@ -1,7 +1,7 @@
 import type { Database } from "../../db/database.ts";
 import type { FindSecrets, FoundSecret } from "../../outbound/secrets/find-secrets.ts";
 import type { Logger } from "../../platform/logger.ts";
-import type { Sealer } from "../../platform/secrets.ts";
+import type { Sealer } from "../../platform/sealing.ts";
 import { openSecretValue } from "./seal-secret.ts";
 import { listUsableSecrets, type UsableSecret, updateSecretsLastUsedAt } from "./secret-queries.ts";
 import { originOf } from "./secret-rules.ts";

@@ -3,8 +3,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, describe, expect, test, vi } from "vitest";
 import { verifies } from "../../../../spec/verifies.ts";
 import { startPerch, testConfig } from "../../test/support/harness.ts";
-import { runRotateSigningKey } from "../compose/commands/run-rotate-signing-key.ts";
-import { UsageError } from "../compose/commands/usage.ts";
+import { runRotateSigningKey } from "../operator/commands/run-rotate-signing-key.ts";
+import { UsageError } from "../operator/commands/usage.ts";
 import { createLogger } from "../platform/logger.ts";
 
 const path = "/.well-known/http-message-signatures-directory";

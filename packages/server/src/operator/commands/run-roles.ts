@@ -1,17 +1,17 @@
 import { listen } from "../../api/listen.ts";
+import { composeApi } from "../../compose/api.ts";
+import { closeCoreStep, composeCore } from "../../compose/core.ts";
+import { placeOf } from "../../compose/own-endpoints.ts";
+import { waitForDatabase } from "../../compose/wait-for-database.ts";
+import { composeWorker } from "../../compose/worker.ts";
 import type { Config } from "../../config/config.ts";
-import { refuseOpenWorker } from "../../config/engine.ts";
+import { refuseOpenWorker } from "../../config/engine-settings.ts";
 import { refuseUnfitDatabase } from "../../db/refuse-unfit-database.ts";
 import type { Logger } from "../../platform/logger.ts";
 import { type ShutdownStep, shutDown } from "../../platform/shutdown.ts";
 import { stopOnSignals } from "../../platform/signals.ts";
 import { version } from "../../platform/version.ts";
 import { serveMetrics } from "../../telemetry/serve-metrics.ts";
-import { composeApi } from "../api.ts";
-import { closeCoreStep, composeCore } from "../core.ts";
-import { placeOf } from "../own-endpoints.ts";
-import { waitForDatabase } from "../wait-for-database.ts";
-import { composeWorker } from "../worker.ts";
 
 interface Roles {
   readonly api: boolean;

@@ -1,12 +1,12 @@
 import { parseArgs } from "node:util";
 import { Role, roles } from "@perch/contract";
+import { closeCore, composeCore } from "../../compose/core.ts";
 import type { Config } from "../../config/config.ts";
 import { parsePublicId, toPublicId } from "../../platform/ids.ts";
 import type { Logger } from "../../platform/logger.ts";
 import { OperatorError } from "../../platform/operator-error.ts";
 import { insertEntryWithoutCaller } from "../../resources/audit/audit-entry.ts";
 import { issueKey } from "../../resources/keys/issue-key.ts";
-import { closeCore, composeCore } from "../core.ts";
 import { commandTable } from "./command-table.ts";
 import { UsageError } from "./usage.ts";
 

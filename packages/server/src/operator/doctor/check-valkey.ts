@@ -1,6 +1,6 @@
+import { placeOf } from "../../compose/own-endpoints.ts";
 import type { UsableSettings } from "../../config/config.ts";
 import { probeValkey } from "../../limits/probe-valkey.ts";
-import { placeOf } from "../own-endpoints.ts";
 import { beginCheck, type Check, failed, limitMs, ok, skipped } from "./check.ts";
 
 const refusesLogin = /^(NOAUTH|WRONGPASS|NOPERM)\b/;

@@ -9,7 +9,7 @@ import {
 } from "../../outbound/tools/find-token.ts";
 import { PermanentToolError, TransientToolError } from "../../outbound/tools/tool-errors.ts";
 import type { Logger } from "../../platform/logger.ts";
-import type { Sealer } from "../../platform/secrets.ts";
+import type { Sealer } from "../../platform/sealing.ts";
 import { waitUntilAborted } from "../../platform/wait-until-aborted.ts";
 import { tokenTarget } from "./connection-rules.ts";
 import type { ReadGrant, RefreshGrant } from "./refresh-grant.ts";

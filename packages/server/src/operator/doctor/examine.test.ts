@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { asAdmin, useInstallation } from "../../../test/support/installation.ts";
 import { startSilentNode } from "../../../test/support/silent-node.ts";
-import { dataKeyPurposes } from "../resources.ts";
+import { dataKeyPurposes } from "../../compose/resources.ts";
 
 const installation = useInstallation();
 
