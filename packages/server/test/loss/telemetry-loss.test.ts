@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, test, vi } from "vitest";
 import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
 import { ok } from "../support/contract-client.ts";
 import type { Organisation } from "../support/harness.ts";
@@ -39,8 +39,11 @@ describe("workers are killed repeatedly during runs", () => {
     await invokeAgent(perch, organisation.adminKey, { message: "warm up" });
     await ensureWorkers(2);
     const messages = Array.from({ length: runCount }, (_, i) => `run ${i}`);
+    let kills = 0;
     const runs = messages.map(async (message, i) => {
       await new Promise((resolve) => setTimeout(resolve, i * 60));
+      // A machine on which workers start slowly must not be out of runs by the second kill.
+      if (i >= runCount - 5) await vi.waitUntil(() => kills >= 2, { timeout: 60_000 });
       const context = i % 4 === 0 ? { session_id: `s${i % 8}` } : {};
       return invokeAgent(perch, organisation.adminKey, { message, context });
     });
@@ -48,7 +51,6 @@ describe("workers are killed repeatedly during runs", () => {
     const all = Promise.all(runs).finally(() => {
       ended = true;
     });
-    let kills = 0;
     for (; kills < 3 && !ended; kills++) {
       await new Promise((resolve) => setTimeout(resolve, 700));
       await endActiveWorker("SIGKILL");

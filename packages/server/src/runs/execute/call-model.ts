@@ -27,6 +27,9 @@ type CallModel = (
   tools: readonly RunTool[],
 ) => Promise<ModelReply>;
 
+/** A timer may fire this much too early: the call must not end before the run's time is over. */
+const earlyTimerMs = 2;
+
 const noopWriter: TextWriter = { write: () => undefined, finish: async () => undefined };
 
 export function createCallModel({
@@ -72,7 +75,7 @@ export function createCallModel({
       temperature: run.definition.temperature,
       instructions: run.definition.instructions,
       maxOutputTokens: remainingTokens(run, progress),
-      signal: AbortSignal.timeout(Math.max(1, deadlineMs(run, progress) - now())),
+      signal: AbortSignal.timeout(Math.max(1, deadlineMs(run, progress) - now() + earlyTimerMs)),
       onText: (delta) => writer.write(delta.replaceAll("\0", "")),
     };
     const call = () => send(run, request, progress, attempt);

@@ -68,6 +68,20 @@ test("a response that the contract declares passes", () => {
   expect(problemsWith(429, errorBody("rate_limited"), { "retry-after": "1" })).toEqual([]);
 });
 
+test("an event passes whichever of the operation's events it is", () => {
+  const request_id = "req_01h455vb4pex5vsknk084sn02q";
+  const following: Partial<RequestTemplate> = {
+    operation: "GET /v1/agents/{agent_id}/invocations/{request_id}",
+    params: { agent_id: "bot", request_id },
+    headers: [["Accept", "text/event-stream"]],
+  };
+  const problemsOf = (event: object) =>
+    problemsWith(200, `data: ${JSON.stringify(event)}\n\n`, { "content-type": "text/event-stream" }, following);
+  expect(problemsOf({ message: "Events are missing." })).toEqual([]);
+  expect(problemsOf({ request_id, message: "The run waits.", approvals: [] })).toEqual([]);
+  expect(problemsOf({ request_id, message: "The run waits.", approvals: [], more: 1 })).not.toEqual([]);
+});
+
 test("only the front page may be cached", () => {
   const frontPage = { attack: { name: "no path", target: () => "http://other.example", mayReachOtherOperation: true } };
   const cached = { "cache-control": "public, max-age=60" };
