@@ -14,6 +14,8 @@ const fast = [
   "packages/server/src/config/**/*.test.ts",
   "packages/server/src/outbound/**/!(local-embedder|embedder-weights).test.ts", // those need the embedder's weights
   "packages/server/src/platform/**/*.test.ts",
+  "packages/server/src/fairness/**/*.test.ts",
+  "packages/server/src/compose/{dependency-watch,run-sweeps}.test.ts",
   "packages/server/src/**/*-rules.test.ts",
   "packages/server/src/**/*-token.test.ts",
   "packages/server/src/cache/epoch-cache.test.ts",

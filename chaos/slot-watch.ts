@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connectValkey } from "../packages/server/src/limits/valkey-gate.ts";
+import { runIdOfPart } from "../packages/server/src/platform/ids.ts";
 import { createLogger } from "../packages/server/src/platform/logger.ts";
-import { runIdOfPart } from "../packages/server/src/platform/run-part.ts";
 import { withClient } from "../scripts/testbed/scratch-database.ts";
 import type { Cluster } from "./cluster.ts";
 import { listOpenParts } from "./engine-invocations.ts";

@@ -1,14 +1,14 @@
 #!/usr/bin/env node
-import "./platform/require-node.ts";
+import "./operator/require-node.ts";
 import { parseArgs } from "node:util";
 import type { Config } from "./config/config.ts";
 import { ConfigError } from "./config/config-error.ts";
 import { type CommandName, commandTable } from "./operator/commands/command-table.ts";
 import { commandUsage, isCommand, UsageError, usage } from "./operator/commands/usage.ts";
+import { endOnSignals } from "./operator/signals.ts";
 import type { Logger } from "./platform/logger.ts";
 import { OperatorError } from "./platform/operator-error.ts";
 import { MasterKeyError } from "./platform/sealing.ts";
-import { endOnSignals } from "./platform/signals.ts";
 
 type Command = (config: Config, logger: Logger, args: string[]) => Promise<void>;
 type BareCommand = (args: string[]) => Promise<void>;

@@ -11,13 +11,13 @@ import {
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { authorize } from "../auth/authenticate.ts";
 import { requireOwnPage } from "../auth/browser-rules.ts";
-import { etagOf } from "../platform/etag.ts";
+import type { Share } from "../fairness/shares.ts";
 import { toPublicId } from "../platform/ids.ts";
-import type { Share } from "../platform/shares.ts";
 import type { AgentDirectory } from "../resources/agents/agent-directory.ts";
 import { isAudited } from "../resources/audit/audit-entry.ts";
 import type { ResourceTypeOf } from "../resources/audit/audit-rules.ts";
 import type { RefusalRecords } from "../resources/audit/record-refusals.ts";
+import { etagOf } from "../resources/etag.ts";
 import {
   EventStream,
   type Handlers,

@@ -3,12 +3,11 @@ import type { Caller } from "../auth/caller.ts";
 import type { OrganisationChanges } from "../cache/organisation-changes.ts";
 import type { OrganisationTransaction } from "../db/database.ts";
 import { conflict } from "../platform/api-error.ts";
-import { bodyFingerprint, type IdempotentRequest, requestHash } from "../platform/idempotent-request.ts";
-import { RefusedChange } from "../platform/refused-change.ts";
+import { RefusedChange, Uncached, Unchanged } from "../platform/change-results.ts";
 import type { Digest, Sealer } from "../platform/sealing.ts";
-import { Uncached, Unchanged } from "../platform/unchanged.ts";
 import { digestUser, digestUserOfRun } from "../resources/erasures/seal-user.ts";
 import type { RequestContext } from "../resources/handlers.ts";
+import { bodyFingerprint, type IdempotentRequest, requestHash } from "../resources/idempotent-request.ts";
 import { findAnswer, insertAnswer, lockRequest } from "./answer-queries.ts";
 import { errorBody } from "./error-reply.ts";
 

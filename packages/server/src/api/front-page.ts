@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { FastifyInstance } from "fastify";
-import { single } from "../platform/envelopes.ts";
 import { version } from "../platform/version.ts";
+import { single } from "../resources/envelopes.ts";
 
 const links = { reference: "/docs", openapi: "/openapi.json", readiness: "/readyz", guide: "/#guide" };
 

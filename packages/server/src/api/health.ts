@@ -3,9 +3,9 @@ import { sql } from "kysely";
 import type { Database } from "../db/database.ts";
 import { pendingMigrations, type Schema } from "../db/migrate.ts";
 import { ApiError } from "../platform/api-error.ts";
-import { single } from "../platform/envelopes.ts";
 import type { Logger } from "../platform/logger.ts";
 import { NoAnswer, withinLimit } from "../platform/within-limit.ts";
+import { single } from "../resources/envelopes.ts";
 
 /** Load balancers probe these over plain HTTP, without a certificate, by address. */
 export const probes: readonly string[] = ["/healthz", "/readyz"];

@@ -1,9 +1,9 @@
 import { createRemoteJWKSet, customFetch as joseFetch, type RemoteJWKSet } from "jose";
 import * as oauth from "oauth4webapi";
+import type { Share } from "../fairness/shares.ts";
 import { createDiscoveryCache, discoveryTtlMs } from "../outbound/oauth/cached-discovery.ts";
 import { isInsecure } from "../outbound/oauth/secure-address.ts";
 import { ApiError } from "../platform/api-error.ts";
-import type { Share } from "../platform/shares.ts";
 
 /** The issuer did not respond, or not as expected. The token may be valid: this is 503, not 401. */
 export const issuerUnavailable = (cause: unknown): ApiError =>

@@ -1,6 +1,6 @@
 import type { Database, OrganisationTransaction } from "../db/database.ts";
 import { ApiError } from "../platform/api-error.ts";
-import { RefusedChange } from "../platform/refused-change.ts";
+import { RefusedChange } from "../platform/change-results.ts";
 import type { Digest, KeySource, Sealer } from "../platform/sealing.ts";
 import type { Caller } from "./caller.ts";
 import { type FactorKey, type FactorRow, findFactor, findFactorForUpdate, updateFactor } from "./factor-queries.ts";

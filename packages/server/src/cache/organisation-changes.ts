@@ -1,6 +1,6 @@
 import type { Database, OrganisationTransaction } from "../db/database.ts";
+import { Unchanged } from "../platform/change-results.ts";
 import type { Logger } from "../platform/logger.ts";
-import { Unchanged } from "../platform/unchanged.ts";
 import { deleteEpochChanges, insertEpochChange, listLostEpochChanges } from "./epoch-queries.ts";
 
 export interface OrganisationChanges {

@@ -1,6 +1,6 @@
+import { actFor } from "../fairness/acting-organisation.ts";
 import { createBuiltInModels } from "../outbound/models/built-in-models.ts";
 import { createTools } from "../outbound/tools/tools.ts";
-import { actFor } from "../platform/acting-organisation.ts";
 import { version } from "../platform/version.ts";
 import { checkApprovals, checkApprovalsOfServer } from "../resources/approvals/approval-check-rules.ts";
 import { createCheckConnection } from "../resources/deployments/check-connection.ts";

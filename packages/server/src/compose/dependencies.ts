@@ -1,7 +1,7 @@
 import type { Config } from "../config/config.ts";
 import { ingressProbes } from "../engine/engine-health.ts";
-import { createDependencyWatch, type Dependency, type DependencyWatch } from "../platform/dependency-watch.ts";
 import type { Logger } from "../platform/logger.ts";
+import { createDependencyWatch, type Dependency, type DependencyWatch } from "./dependency-watch.ts";
 import { placeOf } from "./own-endpoints.ts";
 
 interface Connections {

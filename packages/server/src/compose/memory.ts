@@ -1,12 +1,12 @@
 import type { Config } from "../config/config.ts";
 import type { Database } from "../db/database.ts";
+import { actFor } from "../fairness/acting-organisation.ts";
+import type { Share } from "../fairness/shares.ts";
 import type { GuardedClient } from "../outbound/guarded-client.ts";
 import { createLocalEmbedder } from "../outbound/models/local-embedder.ts";
 import type { ResolveCall } from "../outbound/secrets/resolve-call.ts";
-import { actFor } from "../platform/acting-organisation.ts";
 import type { Logger } from "../platform/logger.ts";
 import type { Sealer } from "../platform/sealing.ts";
-import type { Share } from "../platform/shares.ts";
 import { createEmbedText, type EmbedText } from "../resources/memory/embed-text.ts";
 import { createRunClear, type RunClear } from "../resources/memory/run-clear.ts";
 import { createSearchMemory, type SearchMemory } from "../resources/memory/search-memory.ts";

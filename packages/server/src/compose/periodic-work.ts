@@ -2,12 +2,12 @@ import { createOrganisationChanges } from "../cache/organisation-changes.ts";
 import { createEngine } from "../engine/engine.ts";
 import type { Gate } from "../limits/gate.ts";
 import type { RunSlots } from "../limits/run-slots.ts";
-import { runSweeps } from "../platform/run-sweeps.ts";
 import type { ShutdownStep } from "../platform/shutdown.ts";
 import { createEngineTasks } from "../resources/engine-tasks/engine-tasks.ts";
 import { createContinueRuns } from "../resources/waiting-runs/continue-runs.ts";
 import { type Core, depsOf } from "./core.ts";
 import { createSweeps } from "./resources.ts";
+import { runSweeps } from "./run-sweeps.ts";
 
 /** What every process hands over to the engine and to other processes, and the loop that does again what was left. */
 export function composePeriodicWork(

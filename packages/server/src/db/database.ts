@@ -1,7 +1,7 @@
 import { Kysely, PostgresDialect, type RawBuilder, sql, type Transaction } from "kysely";
 import pg from "pg";
+import type { Share } from "../fairness/shares.ts";
 import type { Logger } from "../platform/logger.ts";
-import type { Share } from "../platform/shares.ts";
 import type { DB } from "./generated-rows.ts";
 
 declare const scoped: unique symbol;

@@ -1,4 +1,4 @@
-import { ShareRefusal } from "../platform/shares.ts";
+import { ShareRefusal } from "../fairness/shares.ts";
 import { isConnectionFailure } from "./connection-failure.ts";
 
 /** What PostgreSQL's driver adds to an error. */

@@ -1,7 +1,7 @@
 import type { AgentKey } from "../platform/agent-key.ts";
 import { ApiError } from "../platform/api-error.ts";
+import { runPartId } from "../platform/ids.ts";
 import type { Logger } from "../platform/logger.ts";
-import { runPartId } from "../platform/run-part.ts";
 import { createEngineNodes, type Task } from "./call-engine.ts";
 import { createFindInvocation } from "./find-invocation.ts";
 import type {

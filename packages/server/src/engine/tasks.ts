@@ -1,7 +1,6 @@
 import { hash } from "node:crypto";
 import type { AgentKey } from "../platform/agent-key.ts";
-import { newUuid } from "../platform/ids.ts";
-import { runPartId } from "../platform/run-part.ts";
+import { newUuid, runPartId } from "../platform/ids.ts";
 import type { Task } from "./call-engine.ts";
 import type {
   CanaryWatch,

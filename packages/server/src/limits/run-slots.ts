@@ -1,4 +1,4 @@
-import { runIdOfPart, runPartId } from "../platform/run-part.ts";
+import { runIdOfPart, runPartId } from "../platform/ids.ts";
 
 /** The run that holds a slot. */
 export interface SlotHolder {

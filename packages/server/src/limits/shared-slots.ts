@@ -1,7 +1,7 @@
 import type { Redis } from "iovalkey";
-import { batchPerTurn } from "../platform/batch-per-turn.ts";
+import { batchPerTurn } from "../fairness/batch-per-turn.ts";
+import { runIdOfPart, runPartId } from "../platform/ids.ts";
 import type { Logger } from "../platform/logger.ts";
-import { runIdOfPart, runPartId } from "../platform/run-part.ts";
 import { createPendingReleases, type PendingRelease } from "./pending-releases.ts";
 import { organisationKey, type RunSlots, slotKeys } from "./run-slots.ts";
 import { renewal, type SlotChange, script, toArguments, tooLate, toReplies } from "./slot-script.ts";

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { Redis } from "iovalkey";
-import { batchPerTurn } from "../platform/batch-per-turn.ts";
+import { batchPerTurn } from "../fairness/batch-per-turn.ts";
 import type { Logger } from "../platform/logger.ts";
 import type { Gate, GateDecision } from "./gate.ts";
 import { type GateRequest, type ScriptReply, script, toArguments, toDecisions } from "./gate-script.ts";

@@ -9,7 +9,7 @@ import {
   type Response as UndiciResponse,
   fetch as undiciFetch,
 } from "undici";
-import type { GiveBack, Share } from "../platform/shares.ts";
+import type { GiveBack, Share } from "../fairness/shares.ts";
 import { type AddressGuard, createAddressGuard, type OwnAddresses, RefusedAddressError } from "./address-guard.ts";
 import { acquireCall } from "./outbound-share.ts";
 import { createOwnAddresses } from "./own-addresses.ts";

@@ -1,5 +1,5 @@
-import { actingOrganisation } from "../platform/acting-organisation.ts";
-import { type GiveBack, type Share, ShareRefusal } from "../platform/shares.ts";
+import { actingOrganisation } from "../fairness/acting-organisation.ts";
+import { type GiveBack, type Share, ShareRefusal } from "../fairness/shares.ts";
 
 /** The organisation has too many calls under way. Nothing was sent, and a later try may succeed. */
 export class OutboundBusyError extends Error {

@@ -5,11 +5,10 @@ import type { Caller, Scope } from "../auth/caller.ts";
 import type { Epoch } from "../cache/epoch.ts";
 import type { OrganisationTransaction } from "../db/database.ts";
 import type { Agents } from "../db/generated-rows.ts";
-import { etagOf, type RequireMatch } from "../platform/etag.ts";
-import type { IdempotentRequest } from "../platform/idempotent-request.ts";
-import type { RefusedChange } from "../platform/refused-change.ts";
+import type { RefusedChange, Uncached, Unchanged } from "../platform/change-results.ts";
 import type { TraceParent } from "../platform/trace-parent.ts";
-import type { Uncached, Unchanged } from "../platform/unchanged.ts";
+import { etagOf, type RequireMatch } from "./etag.ts";
+import type { IdempotentRequest } from "./idempotent-request.ts";
 
 /** What a handler that begins or ends a session needs to know of the browser. */
 export interface Browser {

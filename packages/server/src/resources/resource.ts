@@ -4,7 +4,6 @@ import type { Scope } from "../auth/caller.ts";
 import type { OrganisationTransaction } from "../db/database.ts";
 import type { Tables } from "../db/tables.ts";
 import type { AgentKey } from "../platform/agent-key.ts";
-import type { Sweep } from "../platform/run-sweeps.ts";
 import type { KeySource } from "../platform/sealing.ts";
 import type { AddTask } from "./engine-tasks/engine-tasks.ts";
 import type { Erasure } from "./erasure-stage.ts";
@@ -36,6 +35,13 @@ export type FindAgentId = (
   scope: Scope,
   id: string,
 ) => Promise<string | null | undefined>;
+
+/** Work that every process repeats. What it leaves, the next one does. */
+export interface Sweep {
+  readonly name: string;
+  readonly everySeconds: number;
+  readonly run: () => Promise<void>;
+}
 
 /** A step of the hourly housekeeping, or of reconciling every few minutes. Bounded: what it leaves, the next tick does. */
 export interface Step {

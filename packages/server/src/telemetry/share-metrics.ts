@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Registry } from "prom-client";
-import { type Share, type ShareName, shareNames } from "../platform/shares.ts";
+import { type Share, type ShareName, shareNames } from "../fairness/shares.ts";
 
 export interface ShareMetrics {
   readonly shareRefused: (name: ShareName) => void;

@@ -8,28 +8,32 @@ const rooms: Record<string, readonly string[]> = {
   main: ["operator", "config", "platform"],
   operator: [
     ...["compose", "config", "api", "resources", "auth", "engine", "outbound", "telemetry", "limits", "cache", "db"],
-    ...["platform", "contract"],
+    ...["fairness", "platform", "contract"],
   ],
   compose: [
     ...["config", "api", "workflows", "runs", "resources", "auth", "engine", "outbound", "streams", "telemetry"],
-    ...["limits", "cache", "db", "platform", "contract"],
+    ...["limits", "cache", "db", "fairness", "platform", "contract"],
   ],
   config: ["platform", "contract"],
-  api: ["resources", "auth", "limits", "cache", "telemetry", "db", "platform", "contract"],
+  api: ["resources", "auth", "limits", "cache", "telemetry", "db", "fairness", "platform", "contract"],
   workflows: ["runs", "resources", "engine", "platform"],
   runs: [
-    ...["resources", "auth", "engine", "outbound", "streams", "telemetry", "limits", "cache", "db", "platform"],
+    ...["resources", "auth", "engine", "outbound", "streams", "telemetry", "limits", "cache", "db"],
+    ...["fairness", "platform", "contract"],
+  ],
+  resources: [
+    ...["auth", "engine", "outbound", "streams", "telemetry", "limits", "cache", "db", "fairness", "platform"],
     "contract",
   ],
-  resources: ["auth", "engine", "outbound", "streams", "telemetry", "limits", "cache", "db", "platform", "contract"],
-  auth: ["outbound", "limits", "cache", "db", "platform", "contract"],
+  auth: ["outbound", "limits", "cache", "db", "fairness", "platform", "contract"],
   engine: ["platform", "contract"],
-  outbound: ["platform", "contract"],
+  outbound: ["fairness", "platform", "contract"],
   streams: ["platform", "contract"],
-  telemetry: ["platform", "contract"],
-  limits: ["platform", "contract"],
+  telemetry: ["fairness", "platform", "contract"],
+  limits: ["fairness", "platform", "contract"],
   cache: ["db", "platform"],
-  db: ["platform"],
+  db: ["fairness", "platform"],
+  fairness: ["platform", "contract"],
   platform: ["contract"],
 };
 
@@ -65,7 +69,10 @@ const resourceOrder = [
 ];
 
 /** What all resources may use. */
-const sharedByResources = ["handlers.ts", "resource.ts", "erasure-stage.ts"];
+const sharedByResources = [
+  ...["handlers.ts", "resource.ts", "erasure-stage.ts", "envelopes.ts", "etag.ts", "idempotent-request.ts"],
+  "transitions.ts",
+];
 
 /** Resources have metrics of their own. */
 const metricFiles = resourceOrder.map((name) => `resources/${name}/*-metrics.ts`);

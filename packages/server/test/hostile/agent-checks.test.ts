@@ -1,7 +1,7 @@
 import { tierLimits } from "@perch/contract";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { verifies } from "../../../../spec/verifies.ts";
-import { partOf } from "../../src/platform/shares.ts";
+import { partOf } from "../../src/fairness/shares.ts";
 import { ok } from "../support/contract-client.ts";
 import { usePerch } from "../support/harness.ts";
 import { createSecret, secretValue } from "../support/secret-calls.ts";

@@ -3,12 +3,12 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { startRestate } from "../../../../scripts/testbed/restate-process.ts";
 import { closeCoreStep, composeCore } from "../../src/compose/core.ts";
 import { composeWorker } from "../../src/compose/worker.ts";
+import { actFor } from "../../src/fairness/acting-organisation.ts";
+import { createShare, type Share } from "../../src/fairness/shares.ts";
 import { TransientToolError } from "../../src/outbound/tools/tool-errors.ts";
 import { createTools } from "../../src/outbound/tools/tools.ts";
-import { actFor } from "../../src/platform/acting-organisation.ts";
 import { parsePublicId } from "../../src/platform/ids.ts";
 import { createLogger } from "../../src/platform/logger.ts";
-import { createShare, type Share } from "../../src/platform/shares.ts";
 import { shutDown } from "../../src/platform/shutdown.ts";
 import { ok } from "../support/contract-client.ts";
 import {

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from "vitest";
-import { partOf } from "../../src/platform/shares.ts";
+import { partOf } from "../../src/fairness/shares.ts";
 import { usePerch } from "../support/harness.ts";
 import { createScriptedAgent, invokeAgent, waitForRunRecord } from "../support/invoke-calls.ts";
 import { lastUserMessage, startScriptServer } from "../support/script-server.ts";

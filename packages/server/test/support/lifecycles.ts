@@ -9,7 +9,6 @@ import {
   webhookStatuses,
 } from "@perch/contract";
 import type pg from "pg";
-import type { Transitions } from "../../src/platform/transitions.ts";
 import { agentTransitions } from "../../src/resources/agents/agent-rules.ts";
 import {
   approvalTransitions,
@@ -18,6 +17,7 @@ import {
 } from "../../src/resources/approvals/approval-rules.ts";
 import { connectionTransitions } from "../../src/resources/connections/connection-rules.ts";
 import { deploymentTransitions } from "../../src/resources/deployments/deployment-rules.ts";
+import type { Transitions } from "../../src/resources/transitions.ts";
 import { deliveryTransitions, webhookTransitions } from "../../src/resources/webhooks/webhook-rules.ts";
 import { invocationTransitions } from "../../src/runs/record/record-rules.ts";
 

@@ -1,6 +1,6 @@
 import { type Database, divideConnections, openDatabase } from "../../src/db/database.ts";
+import { createShares } from "../../src/fairness/shares.ts";
 import { createLogger, type Logger } from "../../src/platform/logger.ts";
-import { createShares } from "../../src/platform/shares.ts";
 
 /** The server's database as a process opens it. */
 export function openTestDatabase(url: string, connections: number, logger: Logger = createLogger("silent")): Database {

@@ -9,9 +9,9 @@ import { refuseOpenWorker } from "../../config/engine-settings.ts";
 import { refuseUnfitDatabase } from "../../db/refuse-unfit-database.ts";
 import type { Logger } from "../../platform/logger.ts";
 import { type ShutdownStep, shutDown } from "../../platform/shutdown.ts";
-import { stopOnSignals } from "../../platform/signals.ts";
 import { version } from "../../platform/version.ts";
 import { serveMetrics } from "../../telemetry/serve-metrics.ts";
+import { stopOnSignals } from "../signals.ts";
 
 interface Roles {
   readonly api: boolean;

@@ -1,11 +1,11 @@
 import * as oauth from "oauth4webapi";
-import { waitUntilAborted } from "../../platform/wait-until-aborted.ts";
 import { RefusedAddressError } from "../address-guard.ts";
 import { findConnectFailure } from "../connect-failures.ts";
 import { ResponseTooLargeError } from "../guarded-client.ts";
 import { causesOf, OutsideError } from "../outbound-errors.ts";
 import { RefusedSecretError } from "../secrets/resolve-call.ts";
 import { describeTransportError } from "../tools/tool-errors.ts";
+import { waitUntilAborted } from "../wait-until-aborted.ts";
 
 /**
  * `unavailable`: the server did not say, a retry may help. `refused`: it says no to this consent, so the user must consent again.

@@ -2,8 +2,8 @@ import type { Scope } from "../../auth/caller.ts";
 import type { Epoch } from "../../cache/epoch.ts";
 import { createEpochCache } from "../../cache/epoch-cache.ts";
 import type { Database } from "../../db/database.ts";
+import type { Shares } from "../../fairness/shares.ts";
 import { notFound } from "../../platform/api-error.ts";
-import type { Shares } from "../../platform/shares.ts";
 import type { RequestContext } from "../handlers.ts";
 import { type AgentRow, findAgent, type GuardedAgent, listGuardedAgents } from "./agent-queries.ts";
 

@@ -5,9 +5,9 @@ import type { Scope } from "../../auth/caller.ts";
 import type { WayBack } from "../../auth/way-back.ts";
 import type { OrganisationTransaction } from "../../db/database.ts";
 import type { Agents } from "../../db/generated-rows.ts";
-import { sortOrder } from "../../platform/envelopes.ts";
 import { parsePublicId } from "../../platform/ids.ts";
-import type { Transition } from "../../platform/transitions.ts";
+import { sortOrder } from "../envelopes.ts";
+import type { Transition } from "../transitions.ts";
 import { agentTransitions, type StoredDefinition } from "./agent-rules.ts";
 
 export type AgentRow = Selectable<Agents>;

@@ -8,7 +8,7 @@ import {
   type SecuritySettings,
 } from "@perch/contract";
 import { invalid, missing } from "../../platform/api-error.ts";
-import type { Transitions } from "../../platform/transitions.ts";
+import type { Transitions } from "../transitions.ts";
 import { logSettingOf } from "./log-setting.ts";
 
 /** As stored: `security` apart, because versions and rollbacks must never touch it. */

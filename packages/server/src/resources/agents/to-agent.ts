@@ -1,6 +1,6 @@
 import { type Agent, type AgentStatus, type AgentSummary, agentDefaults } from "@perch/contract";
-import { single } from "../../platform/envelopes.ts";
 import { toPublicId } from "../../platform/ids.ts";
+import { single } from "../envelopes.ts";
 import { SharedAnswer } from "../handlers.ts";
 import type { AgentRow } from "./agent-queries.ts";
 import type { StoredDefinition } from "./agent-rules.ts";

@@ -1,13 +1,13 @@
 import type { ApprovalOperationKey } from "@perch/contract";
 import type { SecondFactor } from "../../auth/second-factor.ts";
 import type { Database, OrganisationTransaction } from "../../db/database.ts";
+import type { Share } from "../../fairness/shares.ts";
 import { forbidden, invalid, notFound } from "../../platform/api-error.ts";
-import { single, uncountedPage } from "../../platform/envelopes.ts";
+import { Uncached, Unchanged } from "../../platform/change-results.ts";
 import { parseFilterId, parsePublicId, toPublicId, uuidTime } from "../../platform/ids.ts";
 import type { Sealer } from "../../platform/sealing.ts";
-import type { Share } from "../../platform/shares.ts";
-import { Uncached, Unchanged } from "../../platform/unchanged.ts";
 import type { AgentDirectory } from "../agents/agent-directory.ts";
+import { single, uncountedPage } from "../envelopes.ts";
 import type { Handlers, RequestContext } from "../handlers.ts";
 import type { ContinueRuns } from "../waiting-runs/continue-runs.ts";
 import type { ReadyRun } from "../waiting-runs/waiting-run-queries.ts";

@@ -2,7 +2,7 @@ import type { ApprovalStatus, Decider } from "@perch/contract";
 import type { Caller } from "../../auth/caller.ts";
 import { toPublicId } from "../../platform/ids.ts";
 import type { Digest } from "../../platform/sealing.ts";
-import type { Transitions } from "../../platform/transitions.ts";
+import type { Transitions } from "../transitions.ts";
 
 /** The states of an approval. ARCHITECTURE.md shows the same table as a diagram. */
 export const approvalTransitions = {

@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { afterAll, describe, expect, test } from "vitest";
+import { createShares } from "../../fairness/shares.ts";
 import { ApiError } from "../../platform/api-error.ts";
-import { createShares } from "../../platform/shares.ts";
 import { createCheckSchema } from "./check-schema.ts";
 
 const shares = createShares({ onRefused: () => undefined, databaseConnections: 1 });

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import type { ErrorDetail } from "@perch/contract";
+import type { Share } from "../../fairness/shares.ts";
 import { ApiError, invalid } from "../../platform/api-error.ts";
-import type { Share } from "../../platform/shares.ts";
 
 export interface CheckRequest {
   /** JSON texts: the thread parses them, so that the main thread does not copy what may be large. */

@@ -1,8 +1,8 @@
 import type { AuditOperationKey } from "@perch/contract";
 import type { Database } from "../../db/database.ts";
 import { invalid } from "../../platform/api-error.ts";
-import { page } from "../../platform/envelopes.ts";
 import { parsePublicId } from "../../platform/ids.ts";
+import { page } from "../envelopes.ts";
 import type { Handlers } from "../handlers.ts";
 import { countAuditEntries, listAuditEntries } from "./audit-queries.ts";
 import { decodeCursor, encodeCursor } from "./audit-rules.ts";

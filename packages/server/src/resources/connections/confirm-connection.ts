@@ -1,16 +1,16 @@
 import { setTimeout } from "node:timers/promises";
 import type { InputOf, Operations } from "@perch/contract";
 import type { Database, OrganisationTransaction } from "../../db/database.ts";
+import { actFor } from "../../fairness/acting-organisation.ts";
+import type { Share } from "../../fairness/shares.ts";
 import type { OAuthClient, OAuthTokens } from "../../outbound/oauth/oauth-client.ts";
 import { OAuthFailure } from "../../outbound/oauth/oauth-failure.ts";
 import { isRefusedCall } from "../../outbound/secrets/resolve-call.ts";
-import { actFor } from "../../platform/acting-organisation.ts";
 import { ApiError, conflict, notFound } from "../../platform/api-error.ts";
-import { single } from "../../platform/envelopes.ts";
+import { Uncached, Unchanged } from "../../platform/change-results.ts";
 import { toPublicId } from "../../platform/ids.ts";
 import type { Digest, Sealer } from "../../platform/sealing.ts";
-import type { Share } from "../../platform/shares.ts";
-import { Uncached, Unchanged } from "../../platform/unchanged.ts";
+import { single } from "../envelopes.ts";
 import type { RequestContext } from "../handlers.ts";
 import type { ConnectionMetrics } from "./connection-metrics.ts";
 import {

@@ -1,6 +1,6 @@
 import type { ConnectionStatus } from "@perch/contract";
 import type { OAuthTool } from "../../outbound/oauth/oauth-client.ts";
-import type { Transitions } from "../../platform/transitions.ts";
+import type { Transitions } from "../transitions.ts";
 
 /** The states of a connection. ARCHITECTURE.md shows the same table as a diagram. */
 export const connectionTransitions = {

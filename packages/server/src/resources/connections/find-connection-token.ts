@@ -8,9 +8,9 @@ import {
   type ToolUser,
 } from "../../outbound/tools/find-token.ts";
 import { PermanentToolError, TransientToolError } from "../../outbound/tools/tool-errors.ts";
+import { waitUntilAborted } from "../../outbound/wait-until-aborted.ts";
 import type { Logger } from "../../platform/logger.ts";
 import type { Sealer } from "../../platform/sealing.ts";
-import { waitUntilAborted } from "../../platform/wait-until-aborted.ts";
 import { tokenTarget } from "./connection-rules.ts";
 import type { ReadGrant, RefreshGrant } from "./refresh-grant.ts";
 import { type ConnectionIdentity, openGrant } from "./seal-grant.ts";

@@ -1,10 +1,10 @@
 import { setTimeout } from "node:timers/promises";
 import type { Database } from "../../db/database.ts";
+import { createOnceAMinute } from "../../fairness/once-a-minute.ts";
 import type { OAuthClient, OAuthTokens } from "../../outbound/oauth/oauth-client.ts";
 import { OAuthFailure } from "../../outbound/oauth/oauth-failure.ts";
 import { TransientToolError } from "../../outbound/tools/tool-errors.ts";
 import type { Logger } from "../../platform/logger.ts";
-import { createOnceAMinute } from "../../platform/once-a-minute.ts";
 import type { Sealer } from "../../platform/sealing.ts";
 import type { ConnectionMetrics } from "./connection-metrics.ts";
 import { markNeedsReauth } from "./needs-reauth.ts";

@@ -1,6 +1,6 @@
 import type { RevocationResult } from "@perch/contract";
+import { actFor } from "../../fairness/acting-organisation.ts";
 import type { OAuthClient } from "../../outbound/oauth/oauth-client.ts";
-import { actFor } from "../../platform/acting-organisation.ts";
 import { toPublicId } from "../../platform/ids.ts";
 import type { Logger } from "../../platform/logger.ts";
 import type { Sealer } from "../../platform/sealing.ts";

@@ -1,9 +1,9 @@
 import type { RevocationResult } from "@perch/contract";
 import type { Database, OrganisationTransaction } from "../../db/database.ts";
 import { notFound } from "../../platform/api-error.ts";
-import { single } from "../../platform/envelopes.ts";
+import { Uncached, Unchanged } from "../../platform/change-results.ts";
 import { toPublicId } from "../../platform/ids.ts";
-import { Uncached, Unchanged } from "../../platform/unchanged.ts";
+import { single } from "../envelopes.ts";
 import type { RequestContext } from "../handlers.ts";
 import { type ConnectionRef, findConnection, findConnectionForUpdate, updateConnection } from "./connection-queries.ts";
 import { deleteLink } from "./link-queries.ts";

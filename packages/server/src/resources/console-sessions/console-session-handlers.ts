@@ -5,10 +5,10 @@ import { findKeyByDigest, type PresentedKey } from "../../auth/presented-key.ts"
 import { findSessionByDigest } from "../../auth/presented-session.ts";
 import { csrfTokenOf, digestLink, isSessionToken, newSessionToken } from "../../auth/session-token.ts";
 import { ApiError, forbidden, invalid, notFound } from "../../platform/api-error.ts";
-import { page, single } from "../../platform/envelopes.ts";
+import { Uncached, Unchanged } from "../../platform/change-results.ts";
 import { newUuid, parsePublicId, toPublicId } from "../../platform/ids.ts";
 import type { Digest } from "../../platform/sealing.ts";
-import { Uncached, Unchanged } from "../../platform/unchanged.ts";
+import { page, single } from "../envelopes.ts";
 import { type Handlers, Reply, type RequestContext } from "../handlers.ts";
 import * as queries from "./console-session-queries.ts";
 import { maxLinks, type SessionDeps, startSession } from "./start-session.ts";

@@ -5,9 +5,9 @@ import { findSessionByDigest, type PresentedSession } from "../../auth/presented
 import { digestSession, newSessionToken } from "../../auth/session-token.ts";
 import type { OrganisationChanges } from "../../cache/organisation-changes.ts";
 import type { Database, OrganisationTransaction } from "../../db/database.ts";
+import { Unchanged } from "../../platform/change-results.ts";
 import { newUuid, toPublicId } from "../../platform/ids.ts";
 import type { Digest } from "../../platform/sealing.ts";
-import { Unchanged } from "../../platform/unchanged.ts";
 import { insertEntryWithoutCaller } from "../audit/audit-entry.ts";
 import type { PublicContext } from "../handlers.ts";
 import * as queries from "./console-session-queries.ts";

@@ -3,8 +3,8 @@ import { type Selectable, sql } from "kysely";
 import type { OrganisationTransaction } from "../../db/database.ts";
 import type { Deployments } from "../../db/generated-rows.ts";
 import type { AgentKey } from "../../platform/agent-key.ts";
-import { sortOrder } from "../../platform/envelopes.ts";
-import type { Transition } from "../../platform/transitions.ts";
+import { sortOrder } from "../envelopes.ts";
+import type { Transition } from "../transitions.ts";
 import { deploymentTransitions } from "./deployment-rules.ts";
 
 export type DeploymentRow = Selectable<Deployments>;

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { DeploymentStats, DeploymentStatus, Guards } from "@perch/contract";
-import type { Transitions } from "../../platform/transitions.ts";
+import type { Transitions } from "../transitions.ts";
 
 /** The states of a deployment. A rollback ends the live one, and restores a version with a record that is active at once. */
 export const deploymentTransitions = {

@@ -1,8 +1,8 @@
 import type { Epoch } from "../../cache/epoch.ts";
 import { createEpochCache } from "../../cache/epoch-cache.ts";
 import type { Database } from "../../db/database.ts";
+import type { Shares } from "../../fairness/shares.ts";
 import type { AgentKey } from "../../platform/agent-key.ts";
-import type { Shares } from "../../platform/shares.ts";
 import type { AgentRow } from "../agents/agent-queries.ts";
 import type { Definitions, NamedDefinition } from "./definitions.ts";
 import { listServingDeployments } from "./deployment-queries.ts";

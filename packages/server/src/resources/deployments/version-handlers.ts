@@ -1,12 +1,12 @@
 import { draftLabel, type VersionOperationKey } from "@perch/contract";
 import type { Database, OrganisationTransaction } from "../../db/database.ts";
+import type { Share } from "../../fairness/shares.ts";
 import type { AgentKey } from "../../platform/agent-key.ts";
 import { notFound } from "../../platform/api-error.ts";
-import { page, single } from "../../platform/envelopes.ts";
-import type { Share } from "../../platform/shares.ts";
 import type { AgentDirectory } from "../agents/agent-directory.ts";
 import type { AgentRow } from "../agents/agent-queries.ts";
 import { storedDefinition } from "../agents/to-agent.ts";
+import { page, single } from "../envelopes.ts";
 import type { Handlers, RequestContext } from "../handlers.ts";
 import { toVersion, toVersionSummary } from "./to-deployment.ts";
 import { createDiff, type StoredVersion } from "./version-diff.ts";

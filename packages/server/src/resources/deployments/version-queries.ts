@@ -3,7 +3,7 @@ import { type Selectable, sql } from "kysely";
 import type { OrganisationTransaction } from "../../db/database.ts";
 import type { AgentVersions } from "../../db/generated-rows.ts";
 import type { AgentKey } from "../../platform/agent-key.ts";
-import { sortOrder } from "../../platform/envelopes.ts";
+import { sortOrder } from "../envelopes.ts";
 import type { Definition } from "./version-rules.ts";
 
 export type VersionRow = Selectable<AgentVersions>;

@@ -4,8 +4,8 @@ import { withClient } from "../../../../../scripts/testbed/scratch-database.ts";
 import { openTestDatabase } from "../../../test/support/open-database.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/support/test-database.ts";
 import type { Database, OrganisationTransaction } from "../../db/database.ts";
+import type { Unchanged } from "../../platform/change-results.ts";
 import { createLogger } from "../../platform/logger.ts";
-import type { Unchanged } from "../../platform/unchanged.ts";
 import { createEngineTasks, type EngineTask, type EngineTasks } from "./engine-tasks.ts";
 
 let database: TestDatabase;

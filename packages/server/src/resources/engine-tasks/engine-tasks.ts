@@ -1,8 +1,8 @@
 import type { Database, OrganisationTransaction } from "../../db/database.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { ApiError } from "../../platform/api-error.ts";
+import type { Unchanged } from "../../platform/change-results.ts";
 import type { Logger } from "../../platform/logger.ts";
-import type { Unchanged } from "../../platform/unchanged.ts";
 import type { EngineTask } from "./engine-task-queries.ts";
 import * as queries from "./engine-task-queries.ts";
 

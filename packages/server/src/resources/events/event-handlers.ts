@@ -1,9 +1,9 @@
 import type { EventOperationKey } from "@perch/contract";
 import type { Database } from "../../db/database.ts";
 import { notFound } from "../../platform/api-error.ts";
-import { cappedPage, maxCounted, single } from "../../platform/envelopes.ts";
 import { parsePublicId } from "../../platform/ids.ts";
 import type { AgentDirectory } from "../agents/agent-directory.ts";
+import { cappedPage, maxCounted, single } from "../envelopes.ts";
 import type { Handlers } from "../handlers.ts";
 import * as queries from "./event-queries.ts";
 import { toEvent } from "./to-event.ts";

@@ -1,6 +1,6 @@
 import type { Installation, InstallationOperationKey } from "@perch/contract";
 import { forbidden } from "../../platform/api-error.ts";
-import { single } from "../../platform/envelopes.ts";
+import { single } from "../envelopes.ts";
 import type { Handlers } from "../handlers.ts";
 
 interface InstallationHandlerDeps {

@@ -2,7 +2,7 @@ import type { Caller } from "../../auth/caller.ts";
 import type { SecondFactor } from "../../auth/second-factor.ts";
 import type { Epoch } from "../../cache/epoch.ts";
 import { createEpochCache } from "../../cache/epoch-cache.ts";
-import type { Shares } from "../../platform/shares.ts";
+import type { Shares } from "../../fairness/shares.ts";
 
 /** Whether the caller's key has a confirmed second factor. People have none here. */
 export type HasSecondFactor = (caller: Caller, epoch: Epoch) => Promise<boolean>;

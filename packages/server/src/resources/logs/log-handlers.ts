@@ -1,10 +1,10 @@
 import type { LogOperationKey, LogQuery } from "@perch/contract";
 import type { Database } from "../../db/database.ts";
+import type { Share } from "../../fairness/shares.ts";
 import { invalid } from "../../platform/api-error.ts";
-import { maxCounted, page, single } from "../../platform/envelopes.ts";
 import { parseFilterId, parsePublicId } from "../../platform/ids.ts";
-import type { Share } from "../../platform/shares.ts";
 import type { AgentDirectory } from "../agents/agent-directory.ts";
+import { maxCounted, page, single } from "../envelopes.ts";
 import { EventStream, type Handlers, type RequestContext } from "../handlers.ts";
 import type { Quotas } from "../quotas/quotas.ts";
 import { addRecordBytes } from "../quotas/stored-bytes.ts";

@@ -1,5 +1,5 @@
 import type { Redis } from "iovalkey";
-import { batchPerTurn } from "../../platform/batch-per-turn.ts";
+import { batchPerTurn } from "../../fairness/batch-per-turn.ts";
 import type { Logger } from "../../platform/logger.ts";
 import type { Subscriptions } from "../../streams/valkey-subscriptions.ts";
 

@@ -4,8 +4,8 @@ import { countUpTo } from "../../db/count-up-to.ts";
 import type { OrganisationTransaction } from "../../db/database.ts";
 import type { DB, LogEntries } from "../../db/generated-rows.ts";
 import type { AgentKey } from "../../platform/agent-key.ts";
-import { maxCounted } from "../../platform/envelopes.ts";
 import { uuidTime } from "../../platform/ids.ts";
+import { maxCounted } from "../envelopes.ts";
 import type { LogNotification } from "./log-notifications.ts";
 import { type LogPosition, maxPageBytes } from "./log-rules.ts";
 

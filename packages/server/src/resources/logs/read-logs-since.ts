@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type GiveBack, type Share, ShareRefusal } from "../../platform/shares.ts";
+import { type GiveBack, type Share, ShareRefusal } from "../../fairness/shares.ts";
 import { earliestOfRun, type FollowedLog, type LogRow } from "./log-queries.ts";
 import type { LogReader } from "./log-reader.ts";
 

@@ -1,7 +1,7 @@
 import { logLevels } from "@perch/contract";
 import { sql } from "kysely";
 import type { OrganisationTransaction } from "../../db/database.ts";
-import { maxCounted } from "../../platform/envelopes.ts";
+import { maxCounted } from "../envelopes.ts";
 import { type FoundLogs, type LogFilter, type LogPageRequest, type LogRow, logColumns } from "./log-queries.ts";
 import { maxPageBytes, maxSearchedBytes, maxSearchedEntries } from "./log-rules.ts";
 

@@ -1,11 +1,11 @@
 import type { MemoryOperationKey } from "@perch/contract";
 import type { Database } from "../../db/database.ts";
 import { notFound } from "../../platform/api-error.ts";
-import { single } from "../../platform/envelopes.ts";
 import { newUuid, parsePublicId, toPublicId } from "../../platform/ids.ts";
 import { storableTime } from "../../platform/storable-text.ts";
 import type { AgentDirectory } from "../agents/agent-directory.ts";
 import type { EngineTasks } from "../engine-tasks/engine-tasks.ts";
+import { single } from "../envelopes.ts";
 import { type Handlers, Reply, type RequestContext } from "../handlers.ts";
 import { findClear, insertClear } from "./clear-queries.ts";
 import { ownerForUser } from "./memory-rules.ts";

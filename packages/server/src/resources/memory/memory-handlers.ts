@@ -2,12 +2,12 @@ import type { EmbedderSettings, InputOf, MemoryOperationKey, Operations } from "
 import type { Database } from "../../db/database.ts";
 import type { AgentKey } from "../../platform/agent-key.ts";
 import { notFound } from "../../platform/api-error.ts";
-import { cappedPage, maxCounted, page, single } from "../../platform/envelopes.ts";
 import { newUuid, parsePublicId, toPublicId } from "../../platform/ids.ts";
 import type { Logger } from "../../platform/logger.ts";
 import { storableTime } from "../../platform/storable-text.ts";
 import type { AgentDirectory } from "../agents/agent-directory.ts";
 import type { EngineTasks } from "../engine-tasks/engine-tasks.ts";
+import { cappedPage, maxCounted, page, single } from "../envelopes.ts";
 import type { Handlers, RequestContext } from "../handlers.ts";
 import type { Quotas } from "../quotas/quotas.ts";
 import type { ClearOperationKey } from "./clear-handlers.ts";

@@ -1,9 +1,9 @@
 import type { MetricOperationKey, Tier } from "@perch/contract";
 import type { Database } from "../../db/database.ts";
+import type { Share } from "../../fairness/shares.ts";
 import { invalid } from "../../platform/api-error.ts";
-import { single } from "../../platform/envelopes.ts";
-import type { Share } from "../../platform/shares.ts";
 import type { AgentDirectory } from "../agents/agent-directory.ts";
+import { single } from "../envelopes.ts";
 import type { Handlers } from "../handlers.ts";
 import { laterOf, timeRange, visibleSince } from "../logs/log-rules.ts";
 import { findAgentMetrics, parseAgentRefs, parseMetrics } from "./agent-metrics.ts";

@@ -2,8 +2,8 @@ import type { MfaOperationKey } from "@perch/contract";
 import { deleteFactor, findFactorForUpdate, insertFactor, updateFactor } from "../../auth/factor-queries.ts";
 import { newRecoveryCodes, newSecret, otpauthUrl, signStepUp, stepUpTtlMs } from "../../auth/mfa-rules.ts";
 import { type FactorDeps, factorKeyOf, type SecondFactor, toAssociatedData } from "../../auth/second-factor.ts";
-import { single } from "../../platform/envelopes.ts";
-import { RefusedChange } from "../../platform/refused-change.ts";
+import { RefusedChange } from "../../platform/change-results.ts";
+import { single } from "../envelopes.ts";
 import type { Handlers } from "../handlers.ts";
 import { alreadyEnrolled, beginEnrolment, type EnrolmentDeps, refuseUnbegunEnrolment } from "./begin-enrolment.ts";
 

@@ -5,10 +5,10 @@ import { type ModelServer, modelServerKey } from "../../../test/support/model-se
 import { startOpenAiServer } from "../../../test/support/model-servers/openai-server.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/support/test-database.ts";
 import { type Core, closeCore, composeCore } from "../../compose/core.ts";
+import type { Share } from "../../fairness/shares.ts";
 import { PermanentModelError } from "../../outbound/models/model.ts";
 import { newUuid } from "../../platform/ids.ts";
 import { createLogger } from "../../platform/logger.ts";
-import type { Share } from "../../platform/shares.ts";
 import { insertOrganisation } from "../organisations/organisation-queries.ts";
 import { createFindEmbedder } from "./find-embedder.ts";
 import { sealApiKey } from "./provider-keys.ts";

@@ -1,9 +1,9 @@
 import { localEmbedder } from "@perch/contract";
+import type { Share } from "../../fairness/shares.ts";
 import type { Embedder, EmbedderRef } from "../../outbound/models/embedder.ts";
 import type { LocalEmbedder } from "../../outbound/models/local-embedder.ts";
 import { PermanentModelError } from "../../outbound/models/model.ts";
 import { createProviderEmbedder } from "../../outbound/models/provider-embedder.ts";
-import type { Share } from "../../platform/shares.ts";
 import { createFindUsableProvider, type UsableProviderDeps } from "./usable-provider.ts";
 
 /** The embedder an organisation means by an agent's `memory.embedder`, ready to be called. */

@@ -3,7 +3,7 @@ import { type Selectable, sql } from "kysely";
 import type { Scope } from "../../auth/caller.ts";
 import type { OrganisationTransaction } from "../../db/database.ts";
 import type { ModelProviders } from "../../db/generated-rows.ts";
-import { sortOrder } from "../../platform/envelopes.ts";
+import { sortOrder } from "../envelopes.ts";
 
 export type ProviderRow = Selectable<ModelProviders>;
 type Owner = Pick<Scope, "organisationId">;

@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import type { Epoch } from "../../cache/epoch.ts";
 import { createEpochCache } from "../../cache/epoch-cache.ts";
 import type { Database, OrganisationTransaction } from "../../db/database.ts";
-import type { Shares } from "../../platform/shares.ts";
+import type { Shares } from "../../fairness/shares.ts";
 import type { QuotaDefinitions, QuotaHolder } from "./quotas.ts";
 
 /** Those of agents are not added up. */

@@ -3,7 +3,7 @@ import { type Kysely, type Selectable, sql } from "kysely";
 import type { OrganisationTransaction } from "../../db/database.ts";
 import type { DB, Secrets } from "../../db/generated-rows.ts";
 import type { SecretOwner } from "../../outbound/secrets/find-secrets.ts";
-import { sortOrder } from "../../platform/envelopes.ts";
+import { sortOrder } from "../envelopes.ts";
 
 export type SecretRow = Selectable<Secrets>;
 

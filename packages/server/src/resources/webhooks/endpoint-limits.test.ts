@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
-import { createShare } from "../../platform/shares.ts";
+import { createShare } from "../../fairness/shares.ts";
 import { createEndpointLimits, type EndpointLimits, type Permit } from "./endpoint-limits.ts";
 
 let nowMs: number;

@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import type { Share } from "../../platform/shares.ts";
+import type { Share } from "../../fairness/shares.ts";
 import { createDeliveryTurns } from "./delivery-turns.ts";
 
 /** How long to wait before the next try. */

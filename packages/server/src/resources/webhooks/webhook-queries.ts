@@ -5,7 +5,7 @@ import type { OrganisationTransaction } from "../../db/database.ts";
 import type { Webhooks } from "../../db/generated-rows.ts";
 import { ofVisibleAgent } from "../../db/of-visible-agent.ts";
 import type { AgentKey } from "../../platform/agent-key.ts";
-import { sortOrder } from "../../platform/envelopes.ts";
+import { sortOrder } from "../envelopes.ts";
 import { webhookTransitions } from "./webhook-rules.ts";
 
 export type WebhookRow = Selectable<Webhooks>;

@@ -1,7 +1,7 @@
 import type { DeliveryStatus, WebhookStatus } from "@perch/contract";
 import type { Caller } from "../../auth/caller.ts";
 import { forbidden, invalid } from "../../platform/api-error.ts";
-import type { Transitions } from "../../platform/transitions.ts";
+import type { Transitions } from "../transitions.ts";
 
 /** The states of a webhook. */
 export const webhookTransitions = {

@@ -3,7 +3,7 @@ import type { Caller } from "../../auth/caller.ts";
 import type { Database } from "../../db/database.ts";
 import type { RunInput } from "../../engine/messages.ts";
 import { conflict } from "../../platform/api-error.ts";
-import { bodyFingerprint, type IdempotentRequest, requestHash } from "../../platform/idempotent-request.ts";
+import { bodyFingerprint, type IdempotentRequest, requestHash } from "../../resources/idempotent-request.ts";
 import { claimInvocation } from "./claim-queries.ts";
 
 /** A request needs less than this between acquiring its slot and writing its claim. */

@@ -1,9 +1,9 @@
 import type { Database } from "../../db/database.ts";
 import type { RunOutcome, RunResult, WaitingOutcome } from "../../engine/messages.ts";
+import { ShareRefusal } from "../../fairness/shares.ts";
 import type { RunSlots } from "../../limits/run-slots.ts";
 import type { AgentKey } from "../../platform/agent-key.ts";
 import { toPublicId } from "../../platform/ids.ts";
-import { ShareRefusal } from "../../platform/shares.ts";
 import { EventStream, type RequestContext, type ServerEvent } from "../../resources/handlers.ts";
 import type { RunEvent, RunStreams, StoredEvent } from "../../streams/run-streams.ts";
 import { findResult } from "../record/find-outcome.ts";

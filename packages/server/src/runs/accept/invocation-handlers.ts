@@ -1,8 +1,8 @@
 import type { InvocationOperationKey } from "@perch/contract";
+import type { Share } from "../../fairness/shares.ts";
 import { notFound } from "../../platform/api-error.ts";
-import { cappedPage, maxCounted, single, uncountedPage } from "../../platform/envelopes.ts";
 import { parseFilterId, parsePublicId } from "../../platform/ids.ts";
-import type { Share } from "../../platform/shares.ts";
+import { cappedPage, maxCounted, single, uncountedPage } from "../../resources/envelopes.ts";
 import type { Handlers, RequestContext } from "../../resources/handlers.ts";
 import { listLogsOfRun } from "../../resources/logs/log-queries.ts";
 import type { ContinueRuns } from "../../resources/waiting-runs/continue-runs.ts";

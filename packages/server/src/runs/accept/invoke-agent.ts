@@ -1,14 +1,14 @@
 import type { Database } from "../../db/database.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { RunOutcome, WaitingOutcome } from "../../engine/messages.ts";
+import type { Share } from "../../fairness/shares.ts";
 import type { RunSlots } from "../../limits/run-slots.ts";
 import { ApiError } from "../../platform/api-error.ts";
-import { single } from "../../platform/envelopes.ts";
 import { toPublicId } from "../../platform/ids.ts";
 import type { Logger } from "../../platform/logger.ts";
-import type { Share } from "../../platform/shares.ts";
 import type { AgentDirectory } from "../../resources/agents/agent-directory.ts";
 import type { ServingDirectory } from "../../resources/deployments/serving-directory.ts";
+import { single } from "../../resources/envelopes.ts";
 import { type Handler, Reply, type RequestContext } from "../../resources/handlers.ts";
 import type { Quotas } from "../../resources/quotas/quotas.ts";
 import type { Telemetry } from "../../telemetry/telemetry.ts";

@@ -10,8 +10,8 @@ import {
   waitForRunRecord,
 } from "../../../test/support/invoke-calls.ts";
 import { lastUserMessage, startScriptServer } from "../../../test/support/script-server.ts";
+import type { GiveBack } from "../../fairness/shares.ts";
 import { parsePublicId } from "../../platform/ids.ts";
-import type { GiveBack } from "../../platform/shares.ts";
 
 const script = await startScriptServer((call) => ({
   reply: `answer to ${lastUserMessage(call)}`,

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Database } from "../../db/database.ts";
 import type { RunInput } from "../../engine/messages.ts";
-import { batchWhileBusy } from "../../platform/batch-while-busy.ts";
+import { batchWhileBusy } from "../../fairness/batch-while-busy.ts";
+import { ShareRefusal } from "../../fairness/shares.ts";
 import { toPublicId } from "../../platform/ids.ts";
 import type { Logger } from "../../platform/logger.ts";
-import { ShareRefusal } from "../../platform/shares.ts";
 import { insertRunningInvocations } from "../record/invocation-queries.ts";
 
 /** Writes the row of an accepted run, so that the client can read it. Never throws: the engine has the run already. */

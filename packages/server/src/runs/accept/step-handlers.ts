@@ -1,10 +1,10 @@
 import type { StepOperationKey } from "@perch/contract";
 import type { Database } from "../../db/database.ts";
 import { notFound } from "../../platform/api-error.ts";
-import { page } from "../../platform/envelopes.ts";
 import { parsePublicId } from "../../platform/ids.ts";
 import type { Sealer } from "../../platform/sealing.ts";
 import type { AgentDirectory } from "../../resources/agents/agent-directory.ts";
+import { page } from "../../resources/envelopes.ts";
 import type { Handlers } from "../../resources/handlers.ts";
 import { visibleSince } from "../../resources/logs/log-rules.ts";
 import { openContents } from "../record/seal-contents.ts";

@@ -2,9 +2,8 @@ import type { Database } from "../../db/database.ts";
 import { isDatabaseUnavailable } from "../../db/refused-data.ts";
 import type { EngineRuns } from "../../engine/engine-runs.ts";
 import type { HeldSlots, RunSlots } from "../../limits/run-slots.ts";
-import { uuidTime } from "../../platform/ids.ts";
+import { cutOfPart, runIdOfPart, uuidTime } from "../../platform/ids.ts";
 import type { Logger } from "../../platform/logger.ts";
-import { cutOfPart, runIdOfPart } from "../../platform/run-part.ts";
 import type { ReconcileMetrics } from "../../telemetry/reconcile-metrics.ts";
 
 export interface LostSlotsDeps {

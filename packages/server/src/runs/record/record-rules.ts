@@ -1,9 +1,9 @@
 import type { EventType, InvocationStatus } from "@perch/contract";
 import type { RunInput, RunOutcome } from "../../engine/messages.ts";
 import { toPublicId, uuidTime } from "../../platform/ids.ts";
-import type { Transitions } from "../../platform/transitions.ts";
 import { ownerForRun, toExchangeText } from "../../resources/memory/memory-rules.ts";
 import { durationBucket, durationBuckets } from "../../resources/metrics/metric-rules.ts";
+import type { Transitions } from "../../resources/transitions.ts";
 import type { LogLine, Session } from "../run.ts";
 
 /** The states of an invocation. A run that ends quickly is inserted ended, and was never seen running. */

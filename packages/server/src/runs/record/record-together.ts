@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { isConnectionFailure, isStatementTimeout } from "../../db/connection-failure.ts";
 import type { Database } from "../../db/database.ts";
 import type { RunInput, RunOutcome } from "../../engine/messages.ts";
-import { batchWhileBusy, type Waiting } from "../../platform/batch-while-busy.ts";
+import { batchWhileBusy, type Waiting } from "../../fairness/batch-while-busy.ts";
 import { memoryLimits } from "../../resources/memory/memory-rules.ts";
 import { rollupShards } from "../../resources/metrics/metric-rules.ts";
 import type { LogLine, QueuedDelivery, Session } from "../run.ts";

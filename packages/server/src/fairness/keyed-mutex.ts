@@ -1,4 +1,4 @@
-import { ApiError } from "./api-error.ts";
+import { ApiError } from "../platform/api-error.ts";
 
 /** Runs work one at a time per key, in order of arrival, within this process. */
 export type RunExclusive = <T>(key: string, work: () => Promise<T>) => Promise<T>;

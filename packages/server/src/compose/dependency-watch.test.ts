@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import type { Logger } from "../platform/logger.ts";
 import { createDependencyWatch } from "./dependency-watch.ts";
-import type { Logger } from "./logger.ts";
 
 function createWatch() {
   const logged: string[] = [];

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { ApiError, invalid } from "./api-error.ts";
+import { ApiError, invalid } from "../platform/api-error.ts";
 import { canonicalJson } from "./idempotent-request.ts";
 
 /**

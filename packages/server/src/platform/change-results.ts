@@ -1,3 +1,5 @@
+import type { ApiError } from "./api-error.ts";
+
 /** Returned by the work of a change to what no node caches: it is audited like any other, and the organisation's caches stay valid. */
 export class Uncached<T> {
   readonly result: T;
@@ -13,5 +15,14 @@ export class Unchanged<T> {
 
   constructor(answer: T) {
     this.answer = answer;
+  }
+}
+
+/** Returned by the work of a change: what the work has written is committed, and the request is refused all the same. */
+export class RefusedChange {
+  readonly error: ApiError;
+
+  constructor(error: ApiError) {
+    this.error = error;
   }
 }

@@ -1,5 +1,5 @@
 import type { Tier } from "@perch/contract";
-import { ApiError } from "./api-error.ts";
+import { ApiError } from "../platform/api-error.ts";
 
 /** How much of one scarce thing a process has, and the part of it that one organisation may hold at once. */
 interface ShareRow {

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { createLogger } from "./logger.ts";
+import { createLogger } from "../platform/logger.ts";
 import { runSweeps } from "./run-sweeps.ts";
 
 beforeEach(() => void vi.useFakeTimers());

@@ -1,5 +1,5 @@
-import type { Logger } from "./logger.ts";
-import { withinLimit } from "./within-limit.ts";
+import type { Logger } from "../platform/logger.ts";
+import { withinLimit } from "../platform/within-limit.ts";
 
 /** A part that this process can do without for a while, but not well. */
 export interface Dependency {

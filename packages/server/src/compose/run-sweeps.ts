@@ -1,11 +1,5 @@
-import type { Logger } from "./logger.ts";
-
-/** Work that every process repeats. What it leaves, the next one does. */
-export interface Sweep {
-  readonly name: string;
-  readonly everySeconds: number;
-  readonly run: () => Promise<void>;
-}
+import type { Logger } from "../platform/logger.ts";
+import type { Sweep } from "../resources/resource.ts";
 
 export interface Sweeps {
   /** Returns when what is under way has ended. */
