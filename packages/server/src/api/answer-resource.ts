@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import type { OrganisationTransaction } from "../db/database.ts";
 import { createDigest, deriveKey, type KeySource, sealerFor } from "../platform/sealing.ts";
 import type { Counts, ErasedUser, EraseStage } from "../resources/erasure-stage.ts";
+import { addCounts } from "../resources/erasures/erasure-rules.ts";
 import { ownerForUser } from "../resources/memory/memory-rules.ts";
 import type { Resource } from "../resources/resource.ts";
 
@@ -25,8 +26,7 @@ const eraseAnswers: EraseStage = {
     const own = await deleteAnswers(trx, user, user.digests.user, user.until);
     // An answer that shows a run may be younger than the erasure. One of a later run goes too: cancelling twice does no harm.
     const ofRuns = await deleteAnswers(trx, user, user.digests.runs, "infinity");
-    const names = Object.keys({ ...own, ...ofRuns });
-    return { counts: Object.fromEntries(names.map((name) => [name, (own[name] ?? 0) + (ofRuns[name] ?? 0)])) };
+    return { counts: addCounts(own, ofRuns) };
   },
 };
 

@@ -1,16 +1,11 @@
 import type { Logger } from "../platform/logger.ts";
 import type { Sweep } from "../resources/resource.ts";
 
-export interface Sweeps {
-  /** Returns when what is under way has ended. */
-  readonly stop: () => Promise<void>;
-}
-
 /**
  * One loop for all of them, spread over each second, so that they can share a connection to the database. A sweep never runs twice at
  * the same time, and a slow one holds up no other.
  */
-export function runSweeps(sweeps: readonly Sweep[], logger: Logger): Sweeps {
+export function runSweeps(sweeps: readonly Sweep[], logger: Logger) {
   const underWay = new Map<Sweep, Promise<void>>();
   const start = (sweep: Sweep): void => {
     if (underWay.has(sweep)) return;
@@ -28,7 +23,8 @@ export function runSweeps(sweeps: readonly Sweep[], logger: Logger): Sweeps {
     if (sweep && second % sweep.everySeconds === 0) start(sweep);
   }, 1000 / sweeps.length).unref();
   return {
-    stop: async () => {
+    /** Returns when what is under way has ended. */
+    stop: async (): Promise<void> => {
       clearInterval(timer);
       await Promise.all(underWay.values());
     },

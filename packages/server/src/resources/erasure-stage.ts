@@ -6,7 +6,7 @@ export interface ErasedUser {
   readonly organisationId: string;
   readonly userId: string;
   readonly until: Date;
-  /** Of what belongs to the user, and of what shows a run of the user. Neither says who that is. */
+  /** They mark what belongs to the user, and what shows a run of the user, without naming the user. */
   readonly digests: { readonly user: Buffer; readonly runs: Buffer };
 }
 

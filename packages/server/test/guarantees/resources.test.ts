@@ -103,7 +103,7 @@ describe("every resource declares", () => {
     [
       "a column that there is",
       () => changedTable({ users: { ...approvals?.users, owner: { kept: "" } } }),
-      "approvals.owner is not in the table, or names nobody",
+      "approvals.owner is not in the table, or cannot name a user",
     ],
     [
       "a collection of its own",

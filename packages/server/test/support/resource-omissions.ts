@@ -34,7 +34,7 @@ export async function readCatalogue(client: pg.Client): Promise<Catalogue> {
   };
 }
 
-/** Columns with such names can name a user of an agent, or somebody else. */
+/** Columns with such names can name a user of an agent, or another person. */
 const canNameUser = (column: string): boolean =>
   /(^|_)(user|owner|person|subject)(_|$)|^session_id$/.test(column) && column !== "user_agent";
 
@@ -50,7 +50,7 @@ function findOmissionsOfUsers({ name, columns }: CatalogueTable, table: Table, c
     ...wanted.filter((column) => !(column in declared)).map((column) => `${name}.${column} is not erased`),
     ...Object.keys(declared)
       .filter((column) => !wanted.includes(column))
-      .map((column) => `${name}.${column} is not in the table, or names nobody`),
+      .map((column) => `${name}.${column} is not in the table, or cannot name a user`),
     ...Object.entries(declared).flatMap(([column, how]) => {
       if ("kept" in how || stages.includes(how.by)) return [];
       const source = catalogue.functions.get(how.by);

@@ -11,8 +11,8 @@ export const auditResource = {
       agent: "bound",
       users: {
         user_id: { by: "erase_audit_entries" },
-        session_id: { kept: "a session of the console, which names no user" },
-        person: { kept: "somebody who signs in to the console, and no user of an agent" },
+        session_id: { kept: "a session of the console" },
+        person: { kept: "a person who signs in to the console, not a user of an agent" },
       },
     },
   },

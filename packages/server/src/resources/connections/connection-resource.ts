@@ -18,7 +18,7 @@ export const connectionResource = {
     },
     connections: {
       bound: "quota",
-      // Revoked ones; and those that nobody confirmed, after their last link, which lasts for minutes.
+      // Revoked ones; and unconfirmed ones, after their last link, which lasts for minutes.
       purge: { function: "purge_connections", keptDays: [30, 1] },
       agent: "purge_agent",
       users: { user_id: { by: "connections" } },
@@ -29,7 +29,7 @@ export const connectionResource = {
   dataKeys: {
     /** Tokens of connected accounts, clients that were registered for them, and what is kept of a consent under way. */
     connectionGrants: sealerFor("connections"),
-    /** Of links, states, cookies and codes of a consent. */
+    /** Digests links, states, cookies and codes of a consent. */
     connectionDigest: digestFor("connection digests"),
     connectionTokens: { purpose: "connection links", create: createConnectionTokens },
   },

@@ -3,7 +3,7 @@ import type { Resource } from "../resource.ts";
 import { consoleSessionHandlers } from "./console-session-handlers.ts";
 import { createSignInMetrics } from "./sign-in-metrics.ts";
 
-const isStaff = { kept: "somebody who signs in to the console, and no user of an agent" } as const;
+const isStaff = { kept: "a person who signs in to the console, not a user of an agent" } as const;
 
 export const consoleSessionResource = {
   name: "console sessions",
@@ -16,7 +16,7 @@ export const consoleSessionResource = {
     },
   },
   dataKeys: {
-    /** Of tokens of sessions, and of links. */
+    /** Digests tokens of sessions, and links. */
     sessionDigest: digestFor("console sessions"),
     /** Tokens with which the issuer is asked about a person again. */
     personTokens: sealerFor("person tokens"),

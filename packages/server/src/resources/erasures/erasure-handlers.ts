@@ -20,7 +20,7 @@ interface ErasureDeps {
   readonly engine: Pick<Engine, "eraseUser">;
   readonly erasedUsers: Sealer;
   readonly userDigest: Digest;
-  /** Of all resources, in the order of the receipt. */
+  /** The parts of all resources, in the order of the receipt. */
   readonly receiptParts: Erasure["receipt"];
   readonly logger: Logger;
 }

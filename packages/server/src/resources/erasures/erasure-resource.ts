@@ -11,7 +11,7 @@ export const erasureResource = {
       bound: "handled",
       users: {
         sealed_user: { kept: "until the erasure has completed, which needs it" },
-        user_digest: { kept: "a keyed digest, which names nobody" },
+        user_digest: { kept: "a keyed digest, which does not name the user" },
       },
     },
   },
