@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type pg from "pg";
-import { tierLimits } from "../packages/contract/src/keys.ts";
+import { tierLimits } from "../packages/contract/src/index.ts";
 import { withClient } from "../scripts/testbed/scratch-database.ts";
 import type { NeighbourCluster, Tenant } from "./neighbour-cluster.ts";
 

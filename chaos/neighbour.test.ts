@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { tierLimits } from "../packages/contract/src/keys.ts";
+import { tierLimits } from "../packages/contract/src/index.ts";
 import { attacks, requestsWithin } from "./neighbour-attacks.ts";
 import { compareOperations, type Findings, judge, quantilesOf } from "./neighbour-verdict.ts";
 import { type Measurements, type Operation, operations } from "./neighbour-victim.ts";

@@ -1,10 +1,12 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { operationKeys, operations } from "../packages/contract/src/index.ts";
 import { requestCases } from "../packages/sdk/test/request-cases.ts";
 import server from "../packages/server/package.json" with { type: "json" };
 import { configurationReference } from "../packages/server/src/config/config-reference.ts";
 import { migrate } from "../packages/server/src/db/migrate.ts";
+import { isAudited } from "../packages/server/src/resources/audit/audit-entry.ts";
 import { agentFileSchema } from "./agent-file-schema.ts";
 import { completeOpenApiDocument, typescriptSamplesFile } from "./code-samples/openapi-document.ts";
 import { rightsTables, withRightsTables } from "./database-rights/rights-tables.ts";
@@ -20,6 +22,11 @@ writeFileSync(join(root, "packages/contract/openapi.json"), `${JSON.stringify(do
 writeFileSync(join(root, "packages/sdk/test/generated-code-samples.ts"), typescriptSamplesFile());
 writeFileSync(join(root, "docs/operations/configuration.md"), configurationReference());
 writeFileSync(join(root, "packages/cli/agent.schema.json"), `${JSON.stringify(agentFileSchema(), null, 2)}\n`);
+const audited = operationKeys.filter(isAudited).map((key) => operations[key].id);
+writeFileSync(
+  join(root, "packages/console/src/routes/audit/list/generated-operations.ts"),
+  `// Made from the contract by \`pnpm generate\`. Do not edit.\n\nexport const auditedOperations: readonly string[] = [\n${[...new Set(audited)].map((id) => `  "${id}",\n`).join("")}];\n`,
+);
 writeFileSync(
   join(root, "spec/message-signatures/verify-request.json"),
   `${JSON.stringify({ cases: requestCases() }, null, 1)}\n`,

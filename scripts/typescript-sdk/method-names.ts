@@ -2,7 +2,7 @@ import type { OperationKey, Operations } from "../../packages/contract/src/index
 
 type OperationId = Operations[OperationKey]["id"];
 
-/** The `namespace.method` of each operation in the client. A new operation needs a line here, and nothing else. */
+/** The `namespace.method` of each operation in the client. A new operation needs a line here. */
 export const methodNames = {
   createAgent: "agents.create",
   listAgents: "agents.list",
@@ -119,6 +119,32 @@ export const methodNames = {
   updateAgentSecret: "agentSecrets.update",
   deleteAgentSecret: "agentSecrets.delete",
 } as const satisfies Record<OperationId, `${string}.${string}`>;
+
+type Namespace<Name> = Name extends `${infer N}.${string}` ? N : never;
+/** Extended by hand in `packages/sdk/src/resources`, and the methods of the client itself: `packages/sdk/src/perch.ts` adds these. */
+type AddedByHand = "account" | "agents" | "runs" | "deployments" | "logs" | "webhooks" | "events";
+
+/** What the client has under each namespace. */
+export const namespaces: Readonly<Record<Exclude<Namespace<(typeof methodNames)[OperationId]>, AddedByHand>, string>> =
+  {
+    approvals: "What runs wait for: decisions and answers of a person.",
+    connections: "Accounts that users let an agent use with a tool.",
+    versions: "Immutable snapshots of an agent.",
+    metrics: "Metrics of an agent.",
+    memory: "Memories of an agent.",
+    deliveries: "Deliveries of events to a webhook.",
+    keys: "API keys.",
+    auditLog: "Changes made by users and operators.",
+    users: "Users of the organisation's agents, and erasing what is stored about them.",
+    erasures: "Erasures of users, with their receipts.",
+    mfa: "The second factor of an API key.",
+    consoleSessions: "Sessions of browsers in the console, and links that begin one.",
+    providers: "Model providers of the organisation.",
+    models: "Models that agents may use.",
+    secrets: "Credentials that all agents of the organisation can use.",
+    agentSecrets: "Credentials that one agent alone can use.",
+    installation: "The health of the installation, for operators.",
+  };
 
 /** Methods that send more than one request are written by hand in `packages/sdk/src/resources`. */
 export const writtenByHand: ReadonlySet<string> = new Set(["invokeAgent"]);

@@ -1,4 +1,4 @@
-import { methodNames, writtenByHand } from "./method-names.ts";
+import { methodNames, namespaces, writtenByHand } from "./method-names.ts";
 import {
   answersOf,
   bodyOf,
@@ -78,16 +78,25 @@ function methodOf({ key, name, ...route }: Named): string {
   return `${comment(text)}${name}(${signature}): ${type} {\n  return this.client.${call}(${JSON.stringify(key)}, ${request}, options);\n}\n`;
 }
 
+/** What the client has without a line of its own. */
+function namespacesClass(): string {
+  const fields = Object.entries(namespaces).map(
+    ([name, text]) => `${comment(text)}readonly ${name}: ${capital(name)}Methods;\n`,
+  );
+  const created = Object.keys(namespaces).map((name) => `  this.${name} = new ${capital(name)}Methods(client);\n`);
+  const constructed = `/** @internal */\nconstructor(client: Client) {\n${created.join("")}}\n`;
+  return `${comment("The namespaces that a client has.")}export class Namespaces {\n${indent([...fields, constructed].join(""))}}\n`;
+}
+
 /** One class for each namespace, with a method for each operation. */
 export function resourceClasses(document: OpenApiDocument): string {
   const named = routesOf(document).map((route): Named => ({ ...route, ...namesOf(route.operation) }));
   const classes = Map.groupBy(named, ({ namespace }) => namespace);
-  return [...classes]
-    .map(([namespace, all]) => {
-      const methods = all.filter(({ operation }) => !writtenByHand.has(operation.operationId)).map(methodOf);
-      const fields = `/** @internal */\nprotected readonly client: Client;\n/** @internal */\nconstructor(client: Client) {\n  this.client = client;\n}\n`;
-      const text = comment(`The operations of \`${namespace}\`.`);
-      return `${text}export class ${capital(namespace)}Methods {\n${indent([fields, ...methods].join("\n"))}}\n`;
-    })
-    .join("\n");
+  const written = [...classes].map(([namespace, all]) => {
+    const methods = all.filter(({ operation }) => !writtenByHand.has(operation.operationId)).map(methodOf);
+    const fields = `/** @internal */\nprotected readonly client: Client;\n/** @internal */\nconstructor(client: Client) {\n  this.client = client;\n}\n`;
+    const text = comment(`The operations of \`${namespace}\`.`);
+    return `${text}export class ${capital(namespace)}Methods {\n${indent([fields, ...methods].join("\n"))}}\n`;
+  });
+  return [...written, namespacesClass()].join("\n");
 }

@@ -135,3 +135,4 @@ export const agentOperations = {
     errors: ["not_found"],
   },
 } as const satisfies OperationTable;
+export type AgentOperationKey = keyof typeof agentOperations;

@@ -198,3 +198,4 @@ export const approvalOperations = {
     errors,
   },
 } as const satisfies OperationTable;
+export type ApprovalOperationKey = keyof typeof approvalOperations;

@@ -77,6 +77,7 @@ export const auditOperations = {
     response: cursorList(AuditEntry),
   },
 } as const satisfies OperationTable;
+export type AuditOperationKey = keyof typeof auditOperations;
 
 /** Work of agents and questions about them, not changes to what they are: it leaves no audit entry. Runs and logs have records of their own. */
 export const dataPlaneOperations: readonly string[] = [

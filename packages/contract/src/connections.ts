@@ -155,3 +155,4 @@ export const connectionOperations = {
     errors: ["not_found"],
   },
 } as const satisfies OperationTable;
+export type ConnectionOperationKey = keyof typeof connectionOperations;

@@ -150,3 +150,4 @@ export const consoleSessionOperations = {
     errors: ["not_found"],
   },
 } as const satisfies OperationTable;
+export type ConsoleSessionOperationKey = keyof typeof consoleSessionOperations;

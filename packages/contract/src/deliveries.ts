@@ -107,3 +107,4 @@ export const deliveryOperations = {
     errors: ["not_found"],
   },
 } as const satisfies OperationTable;
+export type DeliveryOperationKey = keyof typeof deliveryOperations;

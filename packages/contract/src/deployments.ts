@@ -268,3 +268,4 @@ export const deploymentOperations = {
     errors: ["not_found"],
   },
 } as const satisfies OperationTable;
+export type DeploymentOperationKey = keyof typeof deploymentOperations;

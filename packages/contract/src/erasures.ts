@@ -98,3 +98,4 @@ export const erasureOperations = {
     errors: ["not_found"],
   },
 } as const satisfies OperationTable;
+export type ErasureOperationKey = keyof typeof erasureOperations;

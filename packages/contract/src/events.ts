@@ -65,3 +65,4 @@ export const eventOperations = {
     errors: ["not_found"],
   },
 } as const satisfies OperationTable;
+export type EventOperationKey = keyof typeof eventOperations;

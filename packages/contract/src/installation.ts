@@ -122,3 +122,4 @@ export const installationOperations = {
     response: single(Installation),
   },
 } as const satisfies OperationTable;
+export type InstallationOperationKey = keyof typeof installationOperations;

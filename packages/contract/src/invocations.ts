@@ -323,3 +323,4 @@ export const invocationOperations = {
     errors: ["not_found"],
   },
 } as const satisfies OperationTable;
+export type InvocationOperationKey = keyof typeof invocationOperations;

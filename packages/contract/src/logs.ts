@@ -97,3 +97,4 @@ export const logOperations = {
     errors: ["not_found"],
   },
 } as const satisfies OperationTable;
+export type LogOperationKey = keyof typeof logOperations;

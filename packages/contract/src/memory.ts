@@ -236,3 +236,4 @@ export const memoryOperations = {
     errors,
   },
 } as const satisfies OperationTable;
+export type MemoryOperationKey = keyof typeof memoryOperations;

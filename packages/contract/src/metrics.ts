@@ -115,3 +115,4 @@ export const metricOperations = {
     errors: ["not_found"],
   },
 } as const satisfies OperationTable;
+export type MetricOperationKey = keyof typeof metricOperations;

@@ -73,3 +73,4 @@ export const mfaOperations = {
     response: single(z.object({ removed: z.literal(true) })),
   },
 } as const satisfies OperationTable;
+export type MfaOperationKey = keyof typeof mfaOperations;

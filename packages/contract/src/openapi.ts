@@ -3,7 +3,7 @@ import { ErrorBody, type ErrorCode, errorStatus } from "./errors.ts";
 import { errorExamples, type OperationExample, operationExamples } from "./examples.ts";
 import { answerHeaders, errorHeaders, requestHeaders, successHeaders } from "./openapi-headers.ts";
 import type { Operation } from "./operation.ts";
-import { type OperationKey, operationKeys, operations, refusalCodes, routeOf } from "./operations.ts";
+import { type OperationKey, operationKeys, operations, refusalCodes, routeOf, tagDescriptions } from "./operations.ts";
 
 type Json = Record<string, unknown>;
 
@@ -19,32 +19,6 @@ Every POST and PATCH that changes something accepts an \`Idempotency-Key\`. If y
 Searches change nothing: they ignore the header.
 Above the rate limit of your tier the response is 429 \`rate_limited\`, with \`retry_after\` in seconds.
 `.trim();
-
-const tagDescriptions = {
-  Runs: "Runs of an agent. An accepted run is never lost, and a request that is retried with the same key never runs twice.",
-  Approvals:
-    "What runs wait for: permission for a call, or the answer to a question. A person decides, once, and the run goes on.",
-  Connections:
-    "Accounts that users let an agent use with a tool. A user consents at the provider, your application confirms who came back, and runs of that user use the account.",
-  Agents:
-    "Named definitions of agents: model, instructions, tools, memory and limits. `{agent_id}` is an agent's id or its name.",
-  Deployments: "Which version of an agent is live in which environment. Versions never change; a rollback is one call.",
-  "Logs and metrics": "Logs and metrics of an agent's runs.",
-  Memory: "What an agent remembers: search by meaning and by words, add, list and delete.",
-  Webhooks:
-    "URLs that receive events, and the log of their deliveries. Deliveries are signed and made at least once; their order is not guaranteed.",
-  Models: "Models that agents can use, and model providers with your organisation's own API keys.",
-  Secrets:
-    "Credentials that agents send to tools, remote agents, providers and webhooks. A value is write-only and goes to its hosts alone.",
-  "API keys": "API keys with their permissions, agents and expiry. A key is shown once, when it is created.",
-  Console:
-    "Sessions of browsers in the console. Programs use an API key and need none of this. With a session, the cookie takes the place of `Authorization`, and every change needs the header `X-CSRF-Token`.",
-  "Multi-factor": "A second factor for an API key: time-based codes, for operations on agents that require them.",
-  "Audit log": "Who changed what and from where, and which requests were refused. Entries cannot be changed.",
-  Erasures: "Removal of everything that is stored about one user of your organisation, with a receipt.",
-  Installation:
-    "For operators: the version, the health of the parts, and the releases of the installation that answers. No organisation's data.",
-};
 
 /** Named schemas move from each schema's own `$defs` to one place, where the same name must mean the same thing. */
 class Components {

@@ -22,6 +22,28 @@ import { stepOperations } from "./steps.ts";
 import { versionOperations } from "./versions.ts";
 import { webhookOperations } from "./webhooks.ts";
 
+export * from "./agents.ts";
+export * from "./approvals.ts";
+export * from "./audit.ts";
+export * from "./connections.ts";
+export * from "./console-sessions.ts";
+export * from "./deliveries.ts";
+export * from "./deployments.ts";
+export * from "./erasures.ts";
+export * from "./events.ts";
+export * from "./installation.ts";
+export * from "./invocations.ts";
+export * from "./keys.ts";
+export * from "./logs.ts";
+export * from "./memory.ts";
+export * from "./metrics.ts";
+export * from "./mfa.ts";
+export * from "./providers.ts";
+export * from "./secrets.ts";
+export * from "./steps.ts";
+export * from "./versions.ts";
+export * from "./webhooks.ts";
+
 /** The whole interface. The key is the route: search for a URL and you land here, on its handler and on its test. */
 export const operations = {
   ...agentOperations,
@@ -46,29 +68,36 @@ export const operations = {
   ...consoleSessionOperations,
   ...installationOperations,
 };
+
+/** The parts of the interface, in the order in which the documentation has them. */
+export const tagDescriptions = {
+  Runs: "Runs of an agent. An accepted run is never lost, and a request that is retried with the same key never runs twice.",
+  Approvals:
+    "What runs wait for: permission for a call, or the answer to a question. A person decides, once, and the run goes on.",
+  Connections:
+    "Accounts that users let an agent use with a tool. A user consents at the provider, your application confirms who came back, and runs of that user use the account.",
+  Agents:
+    "Named definitions of agents: model, instructions, tools, memory and limits. `{agent_id}` is an agent's id or its name.",
+  Deployments: "Which version of an agent is live in which environment. Versions never change; a rollback is one call.",
+  "Logs and metrics": "Logs and metrics of an agent's runs.",
+  Memory: "What an agent remembers: search by meaning and by words, add, list and delete.",
+  Webhooks:
+    "URLs that receive events, and the log of their deliveries. Deliveries are signed and made at least once; their order is not guaranteed.",
+  Models: "Models that agents can use, and model providers with your organisation's own API keys.",
+  Secrets:
+    "Credentials that agents send to tools, remote agents, providers and webhooks. A value is write-only and goes to its hosts alone.",
+  "API keys": "API keys with their permissions, agents and expiry. A key is shown once, when it is created.",
+  Console:
+    "Sessions of browsers in the console. Programs use an API key and need none of this. With a session, the cookie takes the place of `Authorization`, and every change needs the header `X-CSRF-Token`.",
+  "Multi-factor": "A second factor for an API key: time-based codes, for operations on agents that require them.",
+  "Audit log": "Who changed what and from where, and which requests were refused. Entries cannot be changed.",
+  Erasures: "Removal of everything that is stored about one user of your organisation, with a receipt.",
+  Installation:
+    "For operators: the version, the health of the parts, and the releases of the installation that answers. No organisation's data.",
+};
+
 export type Operations = typeof operations;
 export type OperationKey = keyof Operations;
-export type AgentOperationKey = keyof typeof agentOperations;
-export type DeploymentOperationKey = keyof typeof deploymentOperations;
-export type VersionOperationKey = keyof typeof versionOperations;
-export type InvocationOperationKey = keyof typeof invocationOperations;
-export type StepOperationKey = keyof typeof stepOperations;
-export type ApprovalOperationKey = keyof typeof approvalOperations;
-export type ConnectionOperationKey = keyof typeof connectionOperations;
-export type LogOperationKey = keyof typeof logOperations;
-export type MetricOperationKey = keyof typeof metricOperations;
-export type MemoryOperationKey = keyof typeof memoryOperations;
-export type WebhookOperationKey = keyof typeof webhookOperations;
-export type DeliveryOperationKey = keyof typeof deliveryOperations;
-export type EventOperationKey = keyof typeof eventOperations;
-export type KeyOperationKey = keyof typeof keyOperations;
-export type ProviderOperationKey = keyof typeof providerOperations;
-export type SecretOperationKey = keyof typeof secretOperations;
-export type MfaOperationKey = keyof typeof mfaOperations;
-export type AuditOperationKey = keyof typeof auditOperations;
-export type ErasureOperationKey = keyof typeof erasureOperations;
-export type ConsoleSessionOperationKey = keyof typeof consoleSessionOperations;
-export type InstallationOperationKey = keyof typeof installationOperations;
 
 export const idempotencyKeyPattern = /^[\x21-\x7e]{1,255}$/;
 

@@ -171,3 +171,4 @@ export const providerOperations = {
     errors: ["not_found"],
   },
 } as const satisfies OperationTable;
+export type ProviderOperationKey = keyof typeof providerOperations;

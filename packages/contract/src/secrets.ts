@@ -191,3 +191,4 @@ export const secretOperations = {
     errors: ["not_found"],
   },
 } as const satisfies OperationTable;
+export type SecretOperationKey = keyof typeof secretOperations;

@@ -58,3 +58,4 @@ export const stepOperations = {
     errors: ["not_found"],
   },
 } as const satisfies OperationTable;
+export type StepOperationKey = keyof typeof stepOperations;

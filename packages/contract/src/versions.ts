@@ -88,3 +88,4 @@ export const versionOperations = {
     errors: ["not_found", "conflict"],
   },
 } as const satisfies OperationTable;
+export type VersionOperationKey = keyof typeof versionOperations;

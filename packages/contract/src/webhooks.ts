@@ -191,3 +191,4 @@ export const webhookOperations = {
     errors: ["not_found"],
   },
 } as const satisfies OperationTable;
+export type WebhookOperationKey = keyof typeof webhookOperations;

@@ -1368,3 +1368,61 @@ export class InstallationMethods {
     return this.client.data("GET /v1/installation", {}, options);
   }
 }
+
+/** The namespaces that a client has. */
+export class Namespaces {
+  /** What runs wait for: decisions and answers of a person. */
+  readonly approvals: ApprovalsMethods;
+  /** Accounts that users let an agent use with a tool. */
+  readonly connections: ConnectionsMethods;
+  /** Immutable snapshots of an agent. */
+  readonly versions: VersionsMethods;
+  /** Metrics of an agent. */
+  readonly metrics: MetricsMethods;
+  /** Memories of an agent. */
+  readonly memory: MemoryMethods;
+  /** Deliveries of events to a webhook. */
+  readonly deliveries: DeliveriesMethods;
+  /** API keys. */
+  readonly keys: KeysMethods;
+  /** Changes made by users and operators. */
+  readonly auditLog: AuditLogMethods;
+  /** Users of the organisation's agents, and erasing what is stored about them. */
+  readonly users: UsersMethods;
+  /** Erasures of users, with their receipts. */
+  readonly erasures: ErasuresMethods;
+  /** The second factor of an API key. */
+  readonly mfa: MfaMethods;
+  /** Sessions of browsers in the console, and links that begin one. */
+  readonly consoleSessions: ConsoleSessionsMethods;
+  /** Model providers of the organisation. */
+  readonly providers: ProvidersMethods;
+  /** Models that agents may use. */
+  readonly models: ModelsMethods;
+  /** Credentials that all agents of the organisation can use. */
+  readonly secrets: SecretsMethods;
+  /** Credentials that one agent alone can use. */
+  readonly agentSecrets: AgentSecretsMethods;
+  /** The health of the installation, for operators. */
+  readonly installation: InstallationMethods;
+  /** @internal */
+  constructor(client: Client) {
+    this.approvals = new ApprovalsMethods(client);
+    this.connections = new ConnectionsMethods(client);
+    this.versions = new VersionsMethods(client);
+    this.metrics = new MetricsMethods(client);
+    this.memory = new MemoryMethods(client);
+    this.deliveries = new DeliveriesMethods(client);
+    this.keys = new KeysMethods(client);
+    this.auditLog = new AuditLogMethods(client);
+    this.users = new UsersMethods(client);
+    this.erasures = new ErasuresMethods(client);
+    this.mfa = new MfaMethods(client);
+    this.consoleSessions = new ConsoleSessionsMethods(client);
+    this.providers = new ProvidersMethods(client);
+    this.models = new ModelsMethods(client);
+    this.secrets = new SecretsMethods(client);
+    this.agentSecrets = new AgentSecretsMethods(client);
+    this.installation = new InstallationMethods(client);
+  }
+}

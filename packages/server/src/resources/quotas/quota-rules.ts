@@ -1,8 +1,8 @@
-import { type QuotaName, type StoredQuota, type Tier, tierLimits, tiers } from "@perch/contract";
+import { type QuotaName, storedQuotas, type Tier, tierLimits, tiers } from "@perch/contract";
 import type { Quota } from "../resource.ts";
 
 const formatted = (value: number): string => value.toLocaleString("en-US");
-const isStored = (quota: QuotaName): quota is StoredQuota => quota.endsWith("Bytes");
+const isStored = (quota: QuotaName): boolean => storedQuotas.some((name) => name === quota);
 const isLargest = (tier: Tier): boolean => tier === tiers.at(-1);
 
 /** Names the quota, its limit, and what to do. */

@@ -1,4 +1,4 @@
-import { quotaNames, type Tier, type TierLimits, tierLimits, type Usage } from "@perch/contract";
+import { organisationQuotas, type Tier, type TierLimits, tierLimits, type Usage } from "@perch/contract";
 import { sql } from "kysely";
 import type { Epoch } from "../../cache/epoch.ts";
 import { createEpochCache } from "../../cache/epoch-cache.ts";
@@ -6,8 +6,6 @@ import type { Database, OrganisationTransaction } from "../../db/database.ts";
 import type { Shares } from "../../fairness/shares.ts";
 import type { QuotaDefinitions, QuotaHolder } from "./quotas.ts";
 
-/** Those of agents are not added up. */
-const organisationQuotas = quotaNames.filter((name) => !name.endsWith("PerAgent"));
 type Counts = Readonly<Record<string, number>>;
 
 const toSnakeCase = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
