@@ -5,6 +5,7 @@ import { maintainPartitions } from "../../src/db/partitions.ts";
 import { startPerch } from "../support/harness.ts";
 import { createScriptedAgent, invokeAgent } from "../support/invoke-calls.ts";
 
+/** Those with partitions of one day. */
 const tables = [
   "idempotent_answers",
   "invocation_claims",

@@ -1,4 +1,4 @@
-import type { Secret } from "@perch/contract";
+import { type OperationKey, operationKeys, operations, type Secret } from "@perch/contract";
 import { beforeAll, describe, expect, test } from "vitest";
 import { verifies } from "../../../../spec/verifies.ts";
 import { ok } from "../support/contract-client.ts";
@@ -25,9 +25,21 @@ let theirErasureId: string;
 let theirSecrets: readonly Secret[];
 let theirSessionId: string;
 let theirApprovalId: string;
+let theirRunId: string;
+
+/** Operations that did not find what belongs to others, or did not allow to look for it. */
+const hiding = new Set<OperationKey>();
+const noteHiding = (organisation: Organisation): Organisation => ({
+  ...organisation,
+  call: async (key, ...request) => {
+    const answer = await organisation.call(key, ...request);
+    if (answer.status === 404 || answer.status === 403) hiding.add(key);
+    return answer;
+  },
+});
 
 beforeAll(async () => {
-  mine = await perch().createOrganisation();
+  mine = noteHiding(await perch().createOrganisation());
   theirs = await perch().createOrganisation();
   for (const { call } of [mine, theirs])
     ok(await call("POST /v1/agents", { body: { name: "shared-name", model: "perch/echo" } }));
@@ -56,7 +68,32 @@ beforeAll(async () => {
     agent: theirAgentId,
     deployment: theirDeploymentId,
   });
+  theirRunId = ok(await theirs.call("GET /v1/invocations", { query: {} })).data[0]?.request_id ?? "";
 });
+
+/** Everything that names a run. */
+const runAttempts = ({ call }: Organisation, agent_id: string, key: string) => {
+  const one = { params: { agent_id, request_id: theirRunId } };
+  return [
+    call("GET /v1/agents/{agent_id}/invocations/{request_id}", one, key),
+    call("GET /v1/agents/{agent_id}/invocations/{request_id}/steps", one, key),
+    call("POST /v1/agents/{agent_id}/invocations/{request_id}/cancel", one, key),
+    ...(agent_id === "shared-name"
+      ? []
+      : [call("GET /v1/agents/{agent_id}/invocations", { params: { agent_id }, query: {} }, key)]),
+  ];
+};
+/** Everything that names a key. */
+const keyAttempts = ({ call }: Organisation, key: string) => {
+  const params = { key_id: theirKeyId };
+  return [
+    call("GET /v1/keys/{key_id}", { params }, key),
+    call("PATCH /v1/keys/{key_id}", { params, body: { name: "mine" } }, key),
+    call("POST /v1/keys/{key_id}/rotate", { params, body: {} }, key),
+    call("POST /v1/keys/{key_id}/begin-mfa", { params }, key),
+    call("DELETE /v1/keys/{key_id}", { params }, key),
+  ];
+};
 
 /** Everything that names a webhook, a delivery or an event. */
 const webhookAttempts = ({ call }: Organisation, key: string) => {
@@ -222,6 +259,12 @@ describe.each(["organisation key", "agent-scoped key"])(
       expect(new Set(series.map(({ agent_name }) => agent_name))).toEqual(new Set(["shared-name"]));
     });
 
+    test("404 hides runs of other organisations, through their agents and through one's own", async () => {
+      verifies("auth.other-organisation-404");
+      for (const agent_id of [theirAgentId, "only-theirs", "shared-name"])
+        expect(new Set(await statusesOf(runAttempts(mine, agent_id, key)))).toEqual(new Set([404]));
+    });
+
     test("404 hides memories of other organisations, through their agents and through one's own", async () => {
       verifies("auth.other-organisation-404");
       for (const agent_id of [theirAgentId, "only-theirs", "shared-name"])
@@ -305,8 +348,7 @@ describe.each(["organisation key", "agent-scoped key"])(
       const { data, pagination } = ok(await mine.call("GET /v1/agents", { query: { limit: 100 } }, key));
       expect(data.map(({ id }) => id)).toEqual([own]);
       expect(pagination.total).toBe(1);
-      expect((await mine.call("GET /v1/keys/{key_id}", { params: { key_id: theirKeyId } }, key)).status).toBe(404);
-      expect((await mine.call("DELETE /v1/keys/{key_id}", { params: { key_id: theirKeyId } }, key)).status).toBe(404);
+      expect(await statusesOf(keyAttempts(mine, key))).toEqual([404, 404, 404, 404, 404]);
       expect((await mine.call("GET /v1/keys", { query: { agent_id: theirAgentId } }, key)).status).toBe(404);
       const session = { params: { session_id: theirSessionId } };
       expect((await mine.call("DELETE /v1/console/sessions/{session_id}", session, key)).status).toBe(404);
@@ -337,6 +379,7 @@ test("an agent-scoped key cannot reach another agent of its organisation", async
     expect((await theirs.call("GET /v1/agents/{agent_id}", { params: { agent_id } }, bound)).status).toBe(404);
     expect((await theirs.call("DELETE /v1/agents/{agent_id}", { params: { agent_id } }, bound)).status).toBe(404);
     const attempts = [
+      ...runAttempts(theirs, agent_id, bound),
       ...deploymentAttempts(theirs, agent_id, bound),
       ...deploymentLists(theirs, agent_id, bound),
       ...memoryAttempts(theirs, agent_id, bound),
@@ -373,4 +416,14 @@ test("an agent-scoped key cannot reach a webhook of another agent of its organis
   const bound = await theirs.createKey({ role: "admin", agent_id: "shared-name" });
   // The last two name an agent that this key can reach.
   expect(new Set(await statusesOf(webhookAttempts(theirs, bound).slice(0, -2)))).toEqual(new Set([404]));
+});
+
+/** Those of connections are in connection-tenancy.test.ts. Anybody can erase a user of their own, of whom nothing may be stored. */
+const triedElsewhere = (key: OperationKey): boolean =>
+  key.includes("/{connection_id}") || key.endsWith("/connections") || key === "DELETE /v1/users/{user_id}/data";
+
+test("every operation that names something was tried on what belongs to others", () => {
+  const named = operationKeys.filter((key) => key.includes("{") && operations[key].permission !== "public");
+  expect(named.length).toBeGreaterThan(60);
+  expect(named.filter((key) => !hiding.has(key) && !triedElsewhere(key))).toEqual([]);
 });
