@@ -3,7 +3,7 @@ import type { RequirementTable } from "./requirement.ts";
 const governs = "Whether these settings govern the REST API itself: not shown.";
 
 export const security = {
-  "security.way-back": {
+  "security.grace-period": {
     section: "Authentication",
     silent: "What becomes of whoever sets `auth` and has no token: not shown.",
     decision:

@@ -83,7 +83,7 @@ function concernedAgents(
 }
 
 /** With these, whoever set an agent's `auth` by mistake can take it back. */
-const waysBack: readonly OperationKey[] = ["GET /v1/agents/{agent_id}", "PATCH /v1/agents/{agent_id}"];
+const openInGracePeriod: readonly OperationKey[] = ["GET /v1/agents/{agent_id}", "PATCH /v1/agents/{agent_id}"];
 
 /** What of an operation is the same for all of its requests. */
 interface Route {
@@ -117,7 +117,7 @@ function createRoute(key: OperationKey, resourceType: string): Route {
     url: routeUrl(path),
     hasAgent,
     isLimitedByAgent: hasAgent && method !== "PATCH" && method !== "DELETE",
-    guarded: { mfa, isWayBack: waysBack.includes(key) },
+    guarded: { mfa, isOpenInGracePeriod: openInGracePeriod.includes(key) },
     concerned: concernedAgents(key, resourceType, source, mfa),
     deprecation: operation.deprecated && deprecationHeaders(operation.deprecated, { tag: operation.tag, method, path }),
     parseInput: createParseInput(operation),

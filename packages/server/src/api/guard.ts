@@ -3,6 +3,7 @@ import { openAuth, splitAuth } from "../auth/agent-auth.ts";
 import type { Caller } from "../auth/caller.ts";
 import type { ReadAuthorities } from "../auth/certificate-rules.ts";
 import type { Client } from "../auth/client.ts";
+import { isInGracePeriod } from "../auth/grace-period.ts";
 import type { SecondFactor } from "../auth/second-factor.ts";
 import {
   type CheckTransport,
@@ -12,7 +13,6 @@ import {
 } from "../auth/transport-rules.ts";
 import type { VerifyOAuth } from "../auth/verify-oauth.ts";
 import { createVerifyUser, type VerifyUser } from "../auth/verify-user.ts";
-import { isWayBackOpen } from "../auth/way-back.ts";
 import type { Sealer } from "../platform/sealing.ts";
 import type { AgentRow, GuardedAgent } from "../resources/agents/agent-queries.ts";
 
@@ -34,7 +34,7 @@ export interface MfaOperation {
 export interface GuardedOperation {
   readonly mfa: MfaOperation | undefined;
   /** It reads or updates the agent's own settings: whoever set `auth` gets this far for an hour without a user's token. */
-  readonly isWayBack: boolean;
+  readonly isOpenInGracePeriod: boolean;
 }
 
 interface GuardDeps {
@@ -177,15 +177,21 @@ export function createGuard(deps: GuardDeps): Guard {
       const refusal = instanceSettings.checkTransport?.(client, new Date(now()));
       if (refusal) throw refusal;
     },
-    admitCaller: (client, caller, agent, { mfa, isWayBack }) => {
+    admitCaller: (client, caller, agent, { mfa, isOpenInGracePeriod }) => {
       const agentSettings = agent && prepareOnce(agent);
       const refusal = agentSettings?.checkTransport?.(client, new Date(now()));
       if (refusal) throw refusal;
       const isVerified = mfa || instanceSettings.verifyUser || agentSettings?.verifyUser;
       if (!isVerified) return caller;
-      const isOpen = agent !== undefined && isWayBack && isWayBackOpen(agent, caller, client, new Date(now()));
+      const isOpen =
+        agent !== undefined && isOpenInGracePeriod && isInGracePeriod(agent, caller, client, new Date(now()));
       if (!agentSettings?.verifyUser || !isOpen) return verifyCaller(client, caller, agentSettings, mfa);
-      return verifyCaller(client, { ...caller, usesWayBack: true }, { ...agentSettings, verifyUser: undefined }, mfa);
+      return verifyCaller(
+        client,
+        { ...caller, usesGracePeriod: true },
+        { ...agentSettings, verifyUser: undefined },
+        mfa,
+      );
     },
     admitToAgent: async (client, caller, agent) => {
       const { checkTransport, verifyUser } = prepareOnce(agent);

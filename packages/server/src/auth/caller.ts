@@ -21,7 +21,7 @@ export interface Caller {
   /** The user authenticated by a token sent along with the key. */
   readonly user: { readonly id: string; readonly by: "jwt" | "oauth" } | null;
   /** Admitted without the user's token that the agent's `auth` demands, because this key set it within the hour. */
-  readonly usesWayBack?: true;
+  readonly usesGracePeriod?: true;
 }
 
 /** The part of the organisation that the caller may see. Every query takes it. */

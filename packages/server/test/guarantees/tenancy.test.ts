@@ -1,6 +1,16 @@
 import { type OperationKey, operationKeys, operations, type Secret } from "@perch/contract";
 import { beforeAll, describe, expect, test } from "vitest";
 import { verifies } from "../../../../spec/verifies.ts";
+import {
+  approvalAttempts,
+  deploymentAttempts,
+  deploymentLists,
+  keyAttempts,
+  memoryAttempts,
+  runAttempts,
+  secretAttempts,
+  webhookAttempts,
+} from "../support/attempts.ts";
 import { ok } from "../support/contract-client.ts";
 import { createModelProvider } from "../support/create-model-provider.ts";
 import { deploy } from "../support/deployment-calls.ts";
@@ -13,19 +23,22 @@ import { insertRuns } from "../support/stored-runs.ts";
 const perch = usePerch({}, { withWorker: true });
 let mine: Organisation;
 let theirs: Organisation;
-let theirAgentId: string;
-let theirKeyId: string;
-let theirDeploymentId: string;
-let theirMemoryId: string;
-let theirClearId: string;
-let theirWebhookId: string;
-let theirDeliveryId: string;
-let theirEventId: string;
+/** What is theirs. */
+const ids = {
+  agentId: "",
+  approvalId: "",
+  clearId: "",
+  deliveryId: "",
+  deploymentId: "",
+  eventId: "",
+  keyId: "",
+  memoryId: "",
+  runId: "",
+  webhookId: "",
+};
 let theirErasureId: string;
 let theirSecrets: readonly Secret[];
 let theirSessionId: string;
-let theirApprovalId: string;
-let theirRunId: string;
 
 /** Operations that did not find what belongs to others, or did not allow to look for it. */
 const hiding = new Set<OperationKey>();
@@ -44,10 +57,10 @@ beforeAll(async () => {
   for (const { call } of [mine, theirs])
     ok(await call("POST /v1/agents", { body: { name: "shared-name", model: "perch/echo" } }));
   ok(await theirs.call("POST /v1/agents", { body: { name: "only-theirs", model: "perch/echo" } }));
-  theirAgentId = ok(await theirs.call("GET /v1/agents/{agent_id}", { params: { agent_id: "shared-name" } })).data.id;
+  ids.agentId = ok(await theirs.call("GET /v1/agents/{agent_id}", { params: { agent_id: "shared-name" } })).data.id;
   await createModelProvider(theirs, "https://models.example");
-  theirKeyId = ok(await theirs.call("GET /v1/me", {})).data.key.id;
-  theirClearId = ok(
+  ids.keyId = ok(await theirs.call("GET /v1/me", {})).data.key.id;
+  ids.clearId = ok(
     await theirs.call("DELETE /v1/agents/{agent_id}/memory", { params: { agent_id: "shared-name" }, query: {} }),
   ).data.id;
   theirErasureId = ok(await theirs.call("DELETE /v1/users/{user_id}/data", { params: { user_id: "user-42" } })).data.id;
@@ -55,144 +68,22 @@ beforeAll(async () => {
   theirSessionId = ok(await theirs.call("POST /v1/console/sessions", signIn)).data.id;
   theirSecrets = [await createSecret(theirs)];
   for (const agent of ["shared-name", "only-theirs"]) await createSecret(theirs, { agent });
-  theirMemoryId = (await addMemory(theirs, "The secret word is tulip.", "shared-name")).id;
-  theirDeploymentId = (await deploy(theirs, { version: "theirs" }, "shared-name")).id;
+  ids.memoryId = (await addMemory(theirs, "The secret word is tulip.", "shared-name")).id;
+  ids.deploymentId = (await deploy(theirs, { version: "theirs" }, "shared-name")).id;
   const webhook = { url: "https://hooks.example/theirs", events: ["agent.failed" as const], agent_id: "only-theirs" };
-  theirWebhookId = ok(await theirs.call("POST /v1/webhooks", { body: webhook })).data.id;
-  const tested = await theirs.call("POST /v1/webhooks/{webhook_id}/test", { params: { webhook_id: theirWebhookId } });
-  theirDeliveryId = ok(tested).data.id;
-  theirEventId = ok(tested).data.event_id;
-  theirApprovalId = (await insertWaitingRun(perch(), theirs, { agent: "only-theirs" })).approvals[0] ?? "";
+  ids.webhookId = ok(await theirs.call("POST /v1/webhooks", { body: webhook })).data.id;
+  const tested = await theirs.call("POST /v1/webhooks/{webhook_id}/test", { params: { webhook_id: ids.webhookId } });
+  ids.deliveryId = ok(tested).data.id;
+  ids.eventId = ok(tested).data.event_id;
+  ids.approvalId = (await insertWaitingRun(perch(), theirs, { agent: "only-theirs" })).approvals[0] ?? "";
   await insertRuns(perch().database.adminUrl, {
     organisation: theirs.id,
-    agent: theirAgentId,
-    deployment: theirDeploymentId,
+    agent: ids.agentId,
+    deployment: ids.deploymentId,
   });
-  theirRunId = ok(await theirs.call("GET /v1/invocations", { query: {} })).data[0]?.request_id ?? "";
+  ids.runId = ok(await theirs.call("GET /v1/invocations", { query: {} })).data[0]?.request_id ?? "";
 });
 
-/** Everything that names a run. */
-const runAttempts = ({ call }: Organisation, agent_id: string, key: string) => {
-  const one = { params: { agent_id, request_id: theirRunId } };
-  return [
-    call("GET /v1/agents/{agent_id}/invocations/{request_id}", one, key),
-    call("GET /v1/agents/{agent_id}/invocations/{request_id}/steps", one, key),
-    call("POST /v1/agents/{agent_id}/invocations/{request_id}/cancel", one, key),
-    ...(agent_id === "shared-name"
-      ? []
-      : [call("GET /v1/agents/{agent_id}/invocations", { params: { agent_id }, query: {} }, key)]),
-  ];
-};
-/** Everything that names a key. */
-const keyAttempts = ({ call }: Organisation, key: string) => {
-  const params = { key_id: theirKeyId };
-  return [
-    call("GET /v1/keys/{key_id}", { params }, key),
-    call("PATCH /v1/keys/{key_id}", { params, body: { name: "mine" } }, key),
-    call("POST /v1/keys/{key_id}/rotate", { params, body: {} }, key),
-    call("POST /v1/keys/{key_id}/begin-mfa", { params }, key),
-    call("DELETE /v1/keys/{key_id}", { params }, key),
-  ];
-};
-
-/** Everything that names a webhook, a delivery or an event. */
-const webhookAttempts = ({ call }: Organisation, key: string) => {
-  const params = { webhook_id: theirWebhookId };
-  const one = { params: { ...params, delivery_id: theirDeliveryId } };
-  return [
-    call("GET /v1/webhooks/{webhook_id}", { params }, key),
-    call("PATCH /v1/webhooks/{webhook_id}", { params, body: { enabled: false } }, key),
-    call("POST /v1/webhooks/{webhook_id}/rotate", { params, body: {} }, key),
-    call("POST /v1/webhooks/{webhook_id}/test", { params }, key),
-    call("POST /v1/webhooks/{webhook_id}/redeliver", { params, body: { since: "2026-01-01T00:00:00Z" } }, key),
-    call("GET /v1/webhooks/{webhook_id}/deliveries", { params, query: {} }, key),
-    call("GET /v1/webhooks/{webhook_id}/deliveries/{delivery_id}", one, key),
-    call("POST /v1/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver", one, key),
-    call("DELETE /v1/webhooks/{webhook_id}", { params }, key),
-    call("GET /v1/events/{event_id}", { params: { event_id: theirEventId } }, key),
-    call("GET /v1/events", { query: { agent_id: theirAgentId } }, key),
-    call("GET /v1/webhooks", { query: { agent_id: theirAgentId } }, key),
-  ];
-};
-
-/** Everything that names a deployment or a version of an agent. */
-const deploymentAttempts = ({ call }: Organisation, agent_id: string, key: string) => {
-  const params = { agent_id };
-  const one = { params: { agent_id, deployment_id: theirDeploymentId } };
-  return [
-    call("GET /v1/agents/{agent_id}/deployments/{deployment_id}", one, key),
-    call("PATCH /v1/agents/{agent_id}/deployments/{deployment_id}", { ...one, body: { traffic_percent: 5 } }, key),
-    call("POST /v1/agents/{agent_id}/deployments/{deployment_id}/promote", one, key),
-    call("POST /v1/agents/{agent_id}/deployments/{deployment_id}/abort", one, key),
-    call("POST /v1/agents/{agent_id}/deployments/{deployment_id}/rollback", one, key),
-    call("GET /v1/agents/{agent_id}/versions/{version}", { params: { agent_id, version: "theirs" } }, key),
-    call(
-      "GET /v1/agents/{agent_id}/versions/{version}/diff",
-      { params: { agent_id, version: "theirs" }, query: {} },
-      key,
-    ),
-    call("POST /v1/agents/{agent_id}/invoke", { params, body: { message: "x", context: { version: "theirs" } } }, key),
-  ];
-};
-/** Everything that names only an agent: allowed for the caller's own agent. */
-const deploymentLists = ({ call }: Organisation, agent_id: string, key: string) => {
-  const params = { agent_id };
-  const body = { environment: "production", version: "mine" };
-  return [
-    call("GET /v1/agents/{agent_id}/deployments", { params, query: {} }, key),
-    call("GET /v1/agents/{agent_id}/versions", { params, query: {} }, key),
-    call("POST /v1/agents/{agent_id}/deployments", { params, body }, key),
-    call("POST /v1/agents/{agent_id}/check", { params }, key),
-  ];
-};
-/** Everything that names a memory or a clear of an agent, and everything that searches or changes them. */
-const memoryAttempts = ({ call }: Organisation, agent_id: string, key: string) => {
-  const params = { agent_id };
-  const one = { params: { agent_id, memory_id: theirMemoryId } };
-  return [
-    call("GET /v1/agents/{agent_id}/memory/{memory_id}", one, key),
-    call("DELETE /v1/agents/{agent_id}/memory/{memory_id}", one, key),
-    call("GET /v1/agents/{agent_id}/memory/clears/{clear_id}", { params: { agent_id, clear_id: theirClearId } }, key),
-    ...(agent_id === "shared-name"
-      ? []
-      : [
-          call("POST /v1/agents/{agent_id}/memory/search", { params, body: { query: "secret" } }, key),
-          call("POST /v1/agents/{agent_id}/memory", { params, body: { content: "x" } }, key),
-          call("GET /v1/agents/{agent_id}/memory", { params, query: {} }, key),
-          call("GET /v1/agents/{agent_id}/memory/status", { params }, key),
-          call("DELETE /v1/agents/{agent_id}/memory", { params, query: {} }, key),
-        ]),
-  ];
-};
-/** Everything that names a secret of an agent. */
-const secretAttempts = ({ call }: Organisation, agent_id: string, key: string) => {
-  const params = { agent_id };
-  const one = { params: { agent_id, secret_name: "github_token" } };
-  const body = { name: "github_token", value: "of the intruder", hosts: ["evil.example"] };
-  return [
-    call("GET /v1/agents/{agent_id}/secrets/{secret_name}", one, key),
-    call("PATCH /v1/agents/{agent_id}/secrets/{secret_name}", { ...one, body: { value: "of the intruder" } }, key),
-    call("DELETE /v1/agents/{agent_id}/secrets/{secret_name}", one, key),
-    ...(agent_id === "shared-name"
-      ? []
-      : [
-          call("GET /v1/agents/{agent_id}/secrets", { params, query: {} }, key),
-          call("POST /v1/agents/{agent_id}/secrets", { params, body }, key),
-        ]),
-  ];
-};
-/** Everything that names an approval. */
-const approvalAttempts = ({ call }: Organisation, key: string) => {
-  const params = { approval_id: theirApprovalId };
-  return [
-    call("GET /v1/approvals/{approval_id}", { params }, key),
-    call("POST /v1/approvals/{approval_id}/approve", { params, body: {} }, key),
-    call("POST /v1/approvals/{approval_id}/approve", { params, body: { arguments: { amount: "not checked" } } }, key),
-    call("POST /v1/approvals/{approval_id}/reject", { params, body: {} }, key),
-    call("POST /v1/approvals/{approval_id}/answer", { params, body: { answer: 1 } }, key),
-    call("GET /v1/approvals", { query: { agent_id: "only-theirs" } }, key),
-  ];
-};
 /** All there is to hold: no role may decide. */
 const everyPermission = ["read", "write", "delete", "manage", "approve"];
 
@@ -211,7 +102,7 @@ describe.each(["organisation key", "agent-scoped key"])(
 
     test("404 hides agents of other organisations, by id and by name, for reads and changes alike", async () => {
       verifies("auth.other-organisation-404");
-      for (const agent_id of [theirAgentId, "only-theirs"]) {
+      for (const agent_id of [ids.agentId, "only-theirs"]) {
         const params = { agent_id };
         const answers = await Promise.all([
           mine.call("GET /v1/agents/{agent_id}", { params }, key),
@@ -233,15 +124,15 @@ describe.each(["organisation key", "agent-scoped key"])(
 
     test("404 hides deployments and versions of other organisations, through their agents and through one's own", async () => {
       verifies("auth.other-organisation-404");
-      for (const agent_id of [theirAgentId, "only-theirs", "shared-name"])
-        expect(new Set(await statusesOf(deploymentAttempts(mine, agent_id, key)))).toEqual(new Set([404]));
-      for (const agent_id of [theirAgentId, "only-theirs"])
+      for (const agent_id of [ids.agentId, "only-theirs", "shared-name"])
+        expect(new Set(await statusesOf(deploymentAttempts(mine, ids, agent_id, key)))).toEqual(new Set([404]));
+      for (const agent_id of [ids.agentId, "only-theirs"])
         expect(await statusesOf(deploymentLists(mine, agent_id, key))).toEqual([404, 404, 404, 404]);
       const params = { agent_id: "shared-name" };
       const { data } = ok(await mine.call("GET /v1/agents/{agent_id}/deployments", { params, query: {} }, key));
       expect(data).toEqual([]);
       expect(ok(await mine.call("GET /v1/agents/{agent_id}/versions", { params, query: {} }, key)).data).toEqual([]);
-      const kept = { params: { agent_id: "shared-name", deployment_id: theirDeploymentId } };
+      const kept = { params: { agent_id: "shared-name", deployment_id: ids.deploymentId } };
       expect(ok(await theirs.call("GET /v1/agents/{agent_id}/deployments/{deployment_id}", kept)).data).toMatchObject({
         status: "active",
         traffic_percent: 100,
@@ -253,7 +144,7 @@ describe.each(["organisation key", "agent-scoped key"])(
       expect(ok(await theirs.call("GET /v1/deployments", { query: {} })).data).toHaveLength(1);
       expect(ok(await mine.call("GET /v1/deployments", { query: {} }, key)).data).toEqual([]);
       expect(ok(await theirs.call("GET /v1/invocations", { query: {} })).data).toHaveLength(2);
-      for (const query of [{}, { deployment_id: theirDeploymentId }])
+      for (const query of [{}, { deployment_id: ids.deploymentId }])
         expect(ok(await mine.call("GET /v1/invocations", { query }, key)).data).toEqual([]);
       const { series } = ok(await mine.call("GET /v1/metrics", { query: {} }, key)).data;
       expect(new Set(series.map(({ agent_name }) => agent_name))).toEqual(new Set(["shared-name"]));
@@ -261,21 +152,21 @@ describe.each(["organisation key", "agent-scoped key"])(
 
     test("404 hides runs of other organisations, through their agents and through one's own", async () => {
       verifies("auth.other-organisation-404");
-      for (const agent_id of [theirAgentId, "only-theirs", "shared-name"])
-        expect(new Set(await statusesOf(runAttempts(mine, agent_id, key)))).toEqual(new Set([404]));
+      for (const agent_id of [ids.agentId, "only-theirs", "shared-name"])
+        expect(new Set(await statusesOf(runAttempts(mine, ids, agent_id, key)))).toEqual(new Set([404]));
     });
 
     test("404 hides memories of other organisations, through their agents and through one's own", async () => {
       verifies("auth.other-organisation-404");
-      for (const agent_id of [theirAgentId, "only-theirs", "shared-name"])
-        expect(new Set(await statusesOf(memoryAttempts(mine, agent_id, key)))).toEqual(new Set([404]));
+      for (const agent_id of [ids.agentId, "only-theirs", "shared-name"])
+        expect(new Set(await statusesOf(memoryAttempts(mine, ids, agent_id, key)))).toEqual(new Set([404]));
       const params = { agent_id: "shared-name" };
       for (const mode of ["hybrid", "vector", "text"] as const) {
         const body = { query: "The secret word is tulip.", mode };
         expect(ok(await mine.call("POST /v1/agents/{agent_id}/memory/search", { params, body }, key)).data).toEqual([]);
       }
       expect(ok(await mine.call("GET /v1/agents/{agent_id}/memory", { params, query: {} }, key)).data).toEqual([]);
-      const kept = { params: { agent_id: "shared-name", memory_id: theirMemoryId } };
+      const kept = { params: { agent_id: "shared-name", memory_id: ids.memoryId } };
       expect(ok(await theirs.call("GET /v1/agents/{agent_id}/memory/{memory_id}", kept)).data.content).toContain(
         "tulip",
       );
@@ -283,10 +174,10 @@ describe.each(["organisation key", "agent-scoped key"])(
 
     test("404 hides webhooks, deliveries and events of other organisations; lists leave them out", async () => {
       verifies("auth.other-organisation-404");
-      expect(new Set(await statusesOf(webhookAttempts(mine, key)))).toEqual(new Set([404]));
+      expect(new Set(await statusesOf(webhookAttempts(mine, ids, key)))).toEqual(new Set([404]));
       expect(ok(await mine.call("GET /v1/webhooks", { query: {} }, key)).data).toEqual([]);
       expect(ok(await mine.call("GET /v1/events", { query: {} }, key)).data).toEqual([]);
-      const params = { webhook_id: theirWebhookId };
+      const params = { webhook_id: ids.webhookId };
       expect(ok(await theirs.call("GET /v1/webhooks/{webhook_id}", { params })).data.status).toBe("enabled");
     });
 
@@ -294,10 +185,10 @@ describe.each(["organisation key", "agent-scoped key"])(
       verifies("auth.other-organisation-404");
       const agent = kind === "organisation key" ? {} : { agent_id: "shared-name" };
       const decider = await mine.createKey({ permissions: everyPermission, ...agent });
-      expect(await statusesOf(approvalAttempts(mine, decider))).toEqual([404, 404, 404, 404, 404, 404]);
+      expect(await statusesOf(approvalAttempts(mine, ids, decider))).toEqual([404, 404, 404, 404, 404, 404]);
       const { data, open } = ok(await mine.call("GET /v1/approvals", { query: {} }, decider));
       expect([data, open.count]).toEqual([[], 0]);
-      const params = { approval_id: theirApprovalId };
+      const params = { approval_id: ids.approvalId };
       expect(ok(await theirs.call("GET /v1/approvals/{approval_id}", { params })).data.status).toBe("open");
     });
 
@@ -317,7 +208,7 @@ describe.each(["organisation key", "agent-scoped key"])(
 
     test("404 hides secrets of other organisations, through their agents and through one's own", async () => {
       verifies("auth.other-organisation-404");
-      for (const agent_id of [theirAgentId, "only-theirs", "shared-name"])
+      for (const agent_id of [ids.agentId, "only-theirs", "shared-name"])
         expect(new Set(await statusesOf(secretAttempts(mine, agent_id, key)))).toEqual(new Set([404]));
       const params = { secret_name: "github_token" };
       const answers = await Promise.all([
@@ -333,7 +224,7 @@ describe.each(["organisation key", "agent-scoped key"])(
     test("an agent of another organisation and one that never existed get the same response", async () => {
       const absent = "agent_01h455vb4pex5vsknk084sn02q";
       const [foreign, never] = await Promise.all(
-        [theirAgentId, absent].map(async (agent_id) => {
+        [ids.agentId, absent].map(async (agent_id) => {
           const { status, body } = await mine.call("GET /v1/agents/{agent_id}", { params: { agent_id } }, key);
           return { status, body: JSON.stringify(body).replaceAll(agent_id, "…") };
         }),
@@ -344,12 +235,12 @@ describe.each(["organisation key", "agent-scoped key"])(
     test("lists, names and keys are limited to the caller's organisation", async () => {
       const own = ok(await mine.call("GET /v1/agents/{agent_id}", { params: { agent_id: "shared-name" } }, key)).data
         .id;
-      expect(own).not.toBe(theirAgentId);
+      expect(own).not.toBe(ids.agentId);
       const { data, pagination } = ok(await mine.call("GET /v1/agents", { query: { limit: 100 } }, key));
       expect(data.map(({ id }) => id)).toEqual([own]);
       expect(pagination.total).toBe(1);
-      expect(await statusesOf(keyAttempts(mine, key))).toEqual([404, 404, 404, 404, 404]);
-      expect((await mine.call("GET /v1/keys", { query: { agent_id: theirAgentId } }, key)).status).toBe(404);
+      expect(await statusesOf(keyAttempts(mine, ids, key))).toEqual([404, 404, 404, 404, 404]);
+      expect((await mine.call("GET /v1/keys", { query: { agent_id: ids.agentId } }, key)).status).toBe(404);
       const session = { params: { session_id: theirSessionId } };
       expect((await mine.call("DELETE /v1/console/sessions/{session_id}", session, key)).status).toBe(404);
       expect(ok(await mine.call("GET /v1/console/sessions", {}, key)).data).toEqual([]);
@@ -361,10 +252,10 @@ describe.each(["organisation key", "agent-scoped key"])(
       ];
       if (all.status === 403) expect(one.status).toBe(403);
       else expect([one.status, ok(all).data]).toEqual([404, []]);
-      const body = { name: "x", role: "viewer" as const, agent_id: theirAgentId };
+      const body = { name: "x", role: "viewer" as const, agent_id: ids.agentId };
       expect((await mine.call("POST /v1/keys", { body }, key)).status).toBe(404);
       const keys = ok(await mine.call("GET /v1/keys", { query: { limit: 100 } }, key)).data;
-      expect(keys.map(({ id }) => id)).not.toContain(theirKeyId);
+      expect(keys.map(({ id }) => id)).not.toContain(ids.keyId);
     });
   },
 );
@@ -379,10 +270,10 @@ test("an agent-scoped key cannot reach another agent of its organisation", async
     expect((await theirs.call("GET /v1/agents/{agent_id}", { params: { agent_id } }, bound)).status).toBe(404);
     expect((await theirs.call("DELETE /v1/agents/{agent_id}", { params: { agent_id } }, bound)).status).toBe(404);
     const attempts = [
-      ...runAttempts(theirs, agent_id, bound),
-      ...deploymentAttempts(theirs, agent_id, bound),
+      ...runAttempts(theirs, ids, agent_id, bound),
+      ...deploymentAttempts(theirs, ids, agent_id, bound),
       ...deploymentLists(theirs, agent_id, bound),
-      ...memoryAttempts(theirs, agent_id, bound),
+      ...memoryAttempts(theirs, ids, agent_id, bound),
       ...secretAttempts(theirs, agent_id, bound),
     ];
     expect(new Set(await statusesOf(attempts))).toEqual(new Set([404]));
@@ -392,7 +283,7 @@ test("an agent-scoped key cannot reach another agent of its organisation", async
 test("an agent-scoped key cannot decide for another agent of its organisation", async () => {
   verifies("auth.other-agent-404");
   const bound = await theirs.createKey({ permissions: everyPermission, agent_id: "shared-name" });
-  expect(await statusesOf(approvalAttempts(theirs, bound))).toEqual([404, 404, 404, 404, 404, 404]);
+  expect(await statusesOf(approvalAttempts(theirs, ids, bound))).toEqual([404, 404, 404, 404, 404, 404]);
   expect(ok(await theirs.call("GET /v1/approvals", { query: {} }, bound)).data).toEqual([]);
 });
 
@@ -415,7 +306,7 @@ test("an agent-scoped key cannot reach a webhook of another agent of its organis
   verifies("auth.other-agent-404");
   const bound = await theirs.createKey({ role: "admin", agent_id: "shared-name" });
   // The last two name an agent that this key can reach.
-  expect(new Set(await statusesOf(webhookAttempts(theirs, bound).slice(0, -2)))).toEqual(new Set([404]));
+  expect(new Set(await statusesOf(webhookAttempts(theirs, ids, bound).slice(0, -2)))).toEqual(new Set([404]));
 });
 
 /** Those of connections are in connection-tenancy.test.ts. Anybody can erase a user of their own, of whom nothing may be stored. */

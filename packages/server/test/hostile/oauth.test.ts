@@ -19,7 +19,7 @@ let provider: OpenIdProvider;
 let otherProvider: OpenIdProvider;
 let perch: Awaited<ReturnType<typeof startPerch>>;
 let organisation: Organisation;
-/** Whoever sets `auth` has a way back for an hour, so another key asks. */
+/** Whoever sets `auth` has a grace period of an hour, so another key asks. */
 let otherKey: string;
 
 const auth = (change: object = {}) => ({

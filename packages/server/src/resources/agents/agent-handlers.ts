@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Agent, AgentAuth, AgentOperationKey, AgentStatus, SecuritySettings } from "@perch/contract";
 import { sealAuth } from "../../auth/agent-auth.ts";
 import type { Caller } from "../../auth/caller.ts";
-import { newWayBack, type WayBack, wayBackOf } from "../../auth/way-back.ts";
+import { type GracePeriod, gracePeriodOf, newGracePeriod } from "../../auth/grace-period.ts";
 import type { Database, OrganisationTransaction } from "../../db/database.ts";
 import type { AgentKey } from "../../platform/agent-key.ts";
 import { conflict, forbidden, notFound } from "../../platform/api-error.ts";
@@ -56,9 +56,9 @@ function refuseLockOut({ wouldRefuse }: RequestContext, security: SecuritySettin
 /** Says what will be refused from now on, and how long whoever asked for it can take it back. */
 function withWarnings(agent: Agent, auth: queries.AuthChange | null | undefined): Agent {
   if (!auth) return agent;
-  const { wayBack } = auth;
-  const takeBack = wayBack
-    ? `Until ${wayBack.until.toISOString()}, the key ${toPublicId("key", wayBack.keyId)} can read and update this agent without a token: to take it back, send PATCH with {"auth": null}.`
+  const { gracePeriod } = auth;
+  const takeBack = gracePeriod
+    ? `Until ${gracePeriod.until.toISOString()}, the key ${toPublicId("key", gracePeriod.keyId)} can read and update this agent without a token: to take it back, send PATCH with {"auth": null}.`
     : "Changing it again needs such a token, because the agent had `auth` before: try one now.";
   const needed = "From now on, requests to this agent need a user's token in `X-User-Token` as well as an API key.";
   return { ...agent, warnings: [`${needed} ${takeBack}`] };
@@ -71,9 +71,9 @@ export const agentHandlers = (deps: AgentDeps) => {
     auth: AgentAuth | null | undefined,
     agent: AgentKey,
     caller: Caller,
-    before: { readonly hadAuth: boolean; readonly wayBack?: WayBack | undefined },
+    before: { readonly hadAuth: boolean; readonly gracePeriod?: GracePeriod | undefined },
   ): queries.AuthChange | null | undefined =>
-    auth && { ...sealAuth(agentAuth, auth, agent), wayBack: newWayBack(caller, before, now()) };
+    auth && { ...sealAuth(agentAuth, auth, agent), gracePeriod: newGracePeriod(caller, before, now()) };
 
   const lockAgent = async (
     trx: OrganisationTransaction,
@@ -141,7 +141,7 @@ export const agentHandlers = (deps: AgentDeps) => {
         const keepsAuth = body.auth === undefined || (body.auth === null && agent.auth === null);
         if (keepsAuth && isSameDefinition(storedDefinition(agent), next)) return new Unchanged(single(toAgent(agent)));
         const agentKey = { organisationId: scope.organisationId, agentId: agent.id };
-        const before = { hadAuth: agent.auth !== null, wayBack: wayBackOf(agent) };
+        const before = { hadAuth: agent.auth !== null, gracePeriod: gracePeriodOf(agent) };
         const auth = toAuthChange(body.auth, agentKey, caller, before);
         const changed = await queries.updateAgentDefinition(trx, scope, agent.id, next, auth);
         if (!isDeepStrictEqual(next.definition.memory.embedder, toAgent(agent).memory.embedder))

@@ -2,7 +2,7 @@ import { type AgentSortField, type AgentStatus, agentNamePattern } from "@perch/
 import { type Selectable, sql } from "kysely";
 import type { StoredAuth } from "../../auth/agent-auth.ts";
 import type { Scope } from "../../auth/caller.ts";
-import type { WayBack } from "../../auth/way-back.ts";
+import type { GracePeriod } from "../../auth/grace-period.ts";
 import type { OrganisationTransaction } from "../../db/database.ts";
 import type { Agents } from "../../db/generated-rows.ts";
 import { parsePublicId } from "../../platform/ids.ts";
@@ -119,19 +119,19 @@ export async function countAgents(trx: OrganisationTransaction, scope: Scope): P
 }
 
 export interface AuthChange extends StoredAuth {
-  readonly wayBack: WayBack | null;
+  readonly gracePeriod: GracePeriod | null;
 }
 
 /** undefined leaves `auth` unchanged, null removes it. */
 const authColumns = (auth: AuthChange | null | undefined) => {
   if (auth === undefined) return {};
   if (auth === null) return { auth: null, auth_secrets: null, auth_set_by: null, auth_way_back_until: null };
-  const { redacted, secrets, wayBack } = auth;
+  const { redacted, secrets, gracePeriod } = auth;
   return {
     auth: JSON.stringify(redacted),
     auth_secrets: secrets,
-    auth_set_by: wayBack?.keyId ?? null,
-    auth_way_back_until: wayBack?.until ?? null,
+    auth_set_by: gracePeriod?.keyId ?? null,
+    auth_way_back_until: gracePeriod?.until ?? null,
   };
 };
 

@@ -59,7 +59,7 @@ export const createRecordChange = (request: AuditedRequest): RecordChange | unde
           request.caller.organisation.id,
           toNewEntry(request, response, {
             outcome: "changed",
-            ...(request.caller.usesWayBack && {
+            ...(request.caller.usesGracePeriod && {
               reason: "Without a user's token: this key set `auth` within the hour.",
             }),
           }),

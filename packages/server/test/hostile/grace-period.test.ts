@@ -51,7 +51,7 @@ const listReasons = async ({ call }: Organisation) =>
 
 describe("whoever sets `auth` and has no token", () => {
   test("is told what is refused from now on and until when it can be taken back, and can take it back", async () => {
-    verifies("security.way-back");
+    verifies("security.grace-period");
     const { organisation, author, warnings } = await createLocked();
     expect(warnings).toEqual([
       expect.stringMatching(/X-User-Token.*Until \d{4}-.*Z, the key key_\w+ can read and update/),
@@ -63,7 +63,7 @@ describe("whoever sets `auth` and has no token", () => {
   });
 
   test("is told the same by the answer that creates an agent with `auth`", async () => {
-    verifies("security.way-back");
+    verifies("security.grace-period");
     const { call, adminKey } = await perch().createOrganisation();
     const created = ok(await call("POST /v1/agents", { body: { name: "vault", model: "perch/echo", auth } })).data;
     expect(created.warnings).toHaveLength(1);
@@ -71,7 +71,7 @@ describe("whoever sets `auth` and has no token", () => {
   });
 
   test("gets to nothing else of the agent: not to its runs, logs, memory or secrets, and cannot delete it", async () => {
-    verifies("security.way-back");
+    verifies("security.grace-period");
     const { author } = await createLocked();
     const others = operationKeys.filter(
       (key) => agentSourceOf(operations[key] as Operation) === "path" && key !== read && key !== update,
@@ -89,7 +89,7 @@ describe("whoever sets `auth` and has no token", () => {
   });
 
   test("is refused when the hour is over, also if it set `auth` again meanwhile", async () => {
-    verifies("security.way-back");
+    verifies("security.grace-period");
     const { author } = await createLocked();
     const end = async () => (await queryDatabase("select max(auth_way_back_until) as at from agents")).rows[0].at;
     const before: Date = await end();
@@ -106,14 +106,14 @@ describe("whoever sets `auth` and has no token", () => {
 
 describe("another key", () => {
   test("gets nothing without a token, though it may do as much", async () => {
-    verifies("security.way-back");
+    verifies("security.grace-period");
     const { other } = await createLocked();
     expect((await send(read, other)).status).toBe(401);
     expect((await send(update, other, { auth: null })).status).toBe(401);
   });
 
-  test("that changes `auth`, with a token, ends the way back and gets none: the key alone could do nothing before", async () => {
-    verifies("security.way-back");
+  test("that changes `auth`, with a token, ends the grace period and gets none: the key alone could do nothing before", async () => {
+    verifies("security.grace-period");
     const { author, other } = await createLocked();
     const changed = await send(update, other, { auth }, signToken());
     expect(changed.status).toBe(200);
