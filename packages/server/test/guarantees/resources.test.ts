@@ -70,6 +70,11 @@ describe("every resource declares", () => {
       "approvals.user_id: erase_log_entries does not erase it",
     ],
     [
+      "a stage of its own that erases it",
+      () => changedTable({ users: { user_id: { by: "memories" }, session_id: { kept: "" } } }),
+      "approvals.user_id: memories does not erase it",
+    ],
+    [
       "what goes with its agent",
       () => changedTable({ agent: undefined }),
       "approvals: what goes with its agent is not declared",

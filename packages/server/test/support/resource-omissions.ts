@@ -97,8 +97,12 @@ export function findOmissions(
   resources: readonly Resource[],
   alerts: readonly string[],
 ): readonly string[] {
-  const stages = resources.flatMap(({ erasure }) => namesOf(erasure?.stages?.({} as never)));
-  const tables = new Map(resources.flatMap((resource) => Object.entries(resource.tables)));
+  const stagesOf = ({ erasure }: Resource) => namesOf(erasure?.stages?.({} as never));
+  const tables = new Map(
+    resources.flatMap((resource) =>
+      Object.entries(resource.tables).map(([name, table]) => [name, { table, stages: stagesOf(resource) }] as const),
+    ),
+  );
   const keys = resources.flatMap(({ dataKeys }) => Object.keys(dataKeys ?? {}));
   const operationsOf = (resource: Resource) => Object.keys(resource.handlers?.({} as never) ?? {});
   return [
@@ -108,8 +112,9 @@ export function findOmissions(
       resources.flatMap((resource) => Object.keys(resource.tables)),
     ),
     ...catalogue.tables.flatMap((found) => {
-      const table = tables.get(found.name);
-      if (!table) return [];
+      const declared = tables.get(found.name);
+      if (!declared) return [];
+      const { table, stages } = declared;
       return [
         ...findOmissionsOfUsers(found, table, catalogue, stages),
         ...findOmissionsOfBound(found, table, catalogue),
@@ -128,7 +133,7 @@ export function findOmissions(
       resources.flatMap(({ quotas }) => Object.keys(quotas ?? {})),
     ),
     ...findTwice("key use", keys),
-    ...findTwice("stage", stages),
+    ...findTwice("stage", resources.flatMap(stagesOf)),
     ...findTwice(
       "part of the receipt",
       resources.flatMap(({ erasure }) => Object.keys(erasure?.receipt ?? {})),
