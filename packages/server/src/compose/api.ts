@@ -68,27 +68,32 @@ function composeFactors(core: Core) {
   };
 }
 
-/** Builds the API, and the steps that shut it down, in order. */
-export async function composeApi(core: Core): Promise<Api> {
-  const { config, logger, nowMs, telemetry, db } = core;
-  await core.dataKeys.load();
-  await core.outbound.signingKeys.load();
-  await core.shared.gate.ready();
-  telemetry.watchEngineNodes(ingressProbes(config.ingressUrls));
-  const now = () => new Date(nowMs());
+/** What an API node consists of, besides its core. */
+async function composeParts(core: Core) {
+  const { db, logger, nowMs, telemetry } = core;
   const schema = await currentSchema();
-  const { gate, slots } = composeLimits(core);
-  const { agents, serving, keyDirectory, findUsage } = composeDirectories(core);
+  const limits = composeLimits(core);
   const factors = composeFactors(core);
-  const work = composePeriodicWork(core, { gate, slots });
-  const { changes, engine } = work;
-  const people = composePeopleSignIn(core, changes);
-  const decisions = composeDecisions(core, work.continueRuns);
-  const { guard, close: closeGuard } = composeGuard(core, factors.secondFactor);
-  const keyUsage = createKeyUsage({ db, logger, flushIntervalSeconds: 5 });
-  const refusals = createRefusalRecords({ db, logger, onDropped: telemetry.refusalNotAudited });
-  const deps = { ...depsOf(core), ...work, ...factors, ...decisions.deps, agents, serving, slots, now };
-  const handlers = resources.createHandlers({
+  const work = composePeriodicWork(core, limits);
+  return {
+    now: () => new Date(nowMs()),
+    directories: composeDirectories(core),
+    people: composePeopleSignIn(core, work.changes),
+    decisions: composeDecisions(core, work.continueRuns),
+    guarding: composeGuard(core, factors.secondFactor),
+    keyUsage: createKeyUsage({ db, logger, flushIntervalSeconds: 5 }),
+    refusals: createRefusalRecords({ db, logger, onDropped: telemetry.refusalNotAudited }),
+    ...{ schema, limits, factors, work },
+  };
+}
+type Parts = Awaited<ReturnType<typeof composeParts>>;
+
+/** What answers the operations. */
+function composeHandlers(core: Core, { directories, limits, factors, work, decisions, people, now, schema }: Parts) {
+  const { config, telemetry } = core;
+  const { agents, serving, findUsage } = directories;
+  const deps = { ...depsOf(core), ...work, ...factors, ...decisions.deps, agents, serving, slots: limits.slots, now };
+  return resources.createHandlers({
     ...deps,
     findUsage,
     receiptParts: resources.receiptParts,
@@ -103,18 +108,26 @@ export async function composeApi(core: Core): Promise<Api> {
     instanceDemandsMfa: config.security.mfa?.enabled === true,
     people: people.source,
     listOrganisations: people.listOrganisations,
-    admitOrganisation: createAdmitOrganisation(gate),
+    admitOrganisation: createAdmitOrganisation(limits.gate),
     onSignIn: telemetry.signedIn,
     hasConsole: config.console,
   });
-  const app = await createApp({
+}
+
+/** What receives requests, and decides who is let in. */
+function composeApp(core: Core, parts: Parts): Promise<FastifyInstance> {
+  const { config, db, keys, logger, telemetry } = core;
+  const { directories, limits, guarding, people, decisions, keyUsage, refusals, work, now, schema } = parts;
+  const { agents, keyDirectory } = directories;
+  const { guard } = guarding;
+  return createApp({
     http: config,
     logger,
     telemetry,
-    handlers,
+    handlers: composeHandlers(core, parts),
     resourceTypeOf: createResourceTypeOf(resources.auditedCollections),
     admission: createAdmission({
-      gate,
+      gate: limits.gate,
       keys: keyDirectory,
       agents,
       keyUsage,
@@ -126,10 +139,10 @@ export async function composeApi(core: Core): Promise<Api> {
     decideByLink: decisions.decideByLink,
     consentByLink: decisions.consentByLink,
     changeOnce: createChangeOnce({
-      changes,
-      answers: core.keys.idempotentAnswers,
-      bodyDigest: core.keys.idempotentBodies,
-      userDigest: core.keys.userDigest,
+      changes: work.changes,
+      answers: keys.idempotentAnswers,
+      bodyDigest: keys.idempotentBodies,
+      userDigest: keys.userDigest,
     }),
     agents,
     guard,
@@ -143,24 +156,34 @@ export async function composeApi(core: Core): Promise<Api> {
       listSilent: core.dependencies.listSilent,
     },
   });
+}
+
+/** In the order in which a node ends. */
+const shutdownStepsOf = (app: FastifyInstance, parts: Parts): readonly ShutdownStep[] => [
+  { name: "stop accepting and drain requests", limitSeconds: 30, run: () => app.close() },
+  { name: "end the thread that checks schemas", limitSeconds: 2, run: parts.decisions.stop },
+  ...parts.work.shutdownSteps,
+  { name: "close the engine client", limitSeconds: 5, run: parts.work.engine.close },
+  { name: "flush key usage", limitSeconds: 5, run: parts.keyUsage.stop },
+  {
+    name: "close connections to token issuers",
+    limitSeconds: 2,
+    run: async () => void (await Promise.all([parts.guarding.close(), parts.people.close()])),
+  },
+  { name: "flush audit entries of refusals", limitSeconds: 5, run: parts.refusals.stop },
+];
+
+/** Builds the API, and the steps that shut it down. */
+export async function composeApi(core: Core): Promise<Api> {
+  await core.dataKeys.load();
+  await core.outbound.signingKeys.load();
+  await core.shared.gate.ready();
+  core.telemetry.watchEngineNodes(ingressProbes(core.config.ingressUrls));
+  const parts = await composeParts(core);
+  const app = await composeApp(core, parts);
   app.addHook("onListen", async () => {
     for (const { address, port } of app.addresses() as AddressInfo[])
       core.outbound.ownAddresses.add({ host: address, port });
   });
-  return {
-    app,
-    shutdownSteps: [
-      { name: "stop accepting and drain requests", limitSeconds: 30, run: () => app.close() },
-      { name: "end the thread that checks schemas", limitSeconds: 2, run: decisions.stop },
-      ...work.shutdownSteps,
-      { name: "close the engine client", limitSeconds: 5, run: engine.close },
-      { name: "flush key usage", limitSeconds: 5, run: keyUsage.stop },
-      {
-        name: "close connections to token issuers",
-        limitSeconds: 2,
-        run: async () => void (await Promise.all([closeGuard(), people.close()])),
-      },
-      { name: "flush audit entries of refusals", limitSeconds: 5, run: refusals.stop },
-    ],
-  };
+  return { app, shutdownSteps: shutdownStepsOf(app, parts) };
 }

@@ -58,30 +58,33 @@ const toNewMemory = ({ content, user_id, session_id, metadata }: AddBody): queri
   metadata,
 });
 
+interface MemoryAgent extends AgentKey {
+  readonly embedder: EmbedderSettings;
+}
+
+const findMemoryAgent = async (agents: AgentDirectory, context: RequestContext, ref: string): Promise<MemoryAgent> => {
+  const agent = await agents.get(context, ref);
+  return { organisationId: agent.organisation_id, agentId: agent.id, embedder: embedderOf(agent) };
+};
+
+/** A memory added through the API is searchable by meaning at once, unless its embedder is unavailable. */
+const tryEmbed = async (
+  { embedText, logger }: Pick<MemoryDeps, "embedText" | "logger">,
+  { organisationId, embedder }: MemoryAgent,
+  content: string,
+  signal: AbortSignal,
+) => {
+  try {
+    return await embedText(organisationId, embedder, content, signal);
+  } catch (error) {
+    logger.debug({ err: error }, "memory embedding failed, will retry in the background");
+    return undefined;
+  }
+};
+
 export const memoryHandlers = (deps: MemoryDeps) => {
-  const { db, agents, engineTasks, quotas, embedText, searchMemory, logger } = deps;
-
-  const resolveAgent = async (
-    context: RequestContext,
-    ref: string,
-  ): Promise<AgentKey & { readonly embedder: EmbedderSettings }> => {
-    const agent = await agents.get(context, ref);
-    return { organisationId: agent.organisation_id, agentId: agent.id, embedder: embedderOf(agent) };
-  };
-
-  /** A memory added through the API is searchable by meaning at once, unless its embedder is unavailable. */
-  const tryEmbed = async (
-    { organisationId, embedder }: Awaited<ReturnType<typeof resolveAgent>>,
-    content: string,
-    signal: AbortSignal,
-  ) => {
-    try {
-      return await embedText(organisationId, embedder, content, signal);
-    } catch (error) {
-      logger.debug({ err: error }, "memory embedding failed, will retry in the background");
-      return undefined;
-    }
-  };
+  const { db, agents, engineTasks, quotas, searchMemory } = deps;
+  const resolveAgent = (context: RequestContext, ref: string) => findMemoryAgent(agents, context, ref);
 
   return {
     "POST /v1/agents/{agent_id}/memory/search": async ({ params, body }, context) => {
@@ -96,7 +99,7 @@ export const memoryHandlers = (deps: MemoryDeps) => {
     "POST /v1/agents/{agent_id}/memory": async ({ params, body }, context) => {
       const agent = await resolveAgent(context, params.agent_id);
       quotas.requireSpace(context.caller.organisation, ["memoryBytes"]);
-      const vector = await tryEmbed(agent, body.content, context.signal);
+      const vector = await tryEmbed(deps, agent, body.content, context.signal);
       const memory = { ...toNewMemory(body), ...vector };
       return engineTasks.change(context.change, async (trx, add) => {
         const [id] = await queries.insertMemories(trx, agent, [memory]);
