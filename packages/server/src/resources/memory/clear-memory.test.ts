@@ -8,6 +8,7 @@ import { addMemory, createAgentWithMemory, searchMemoryContents } from "../../..
 import { newUuid, parsePublicId } from "../../platform/ids.ts";
 import { createLogger } from "../../platform/logger.ts";
 import { shutDown } from "../../platform/shutdown.ts";
+import { updateEmbeddings } from "./embedding-queries.ts";
 
 const perch = usePerch({}, { withWorker: true });
 let org: Organisation;
@@ -150,6 +151,30 @@ describe("DELETE /v1/agents/{agent_id}/memory", () => {
     expect(before.filter((content) => remaining.has(content))).toEqual([]);
     expect(after.filter((content) => !remaining.has(content))).toEqual([]);
   }, 60_000);
+
+  test("the embedder does not wait for what a clear deletes, and embeds the rest", async () => {
+    const { id: agentId } = await createAgentWithMemory(org, {}, "embedded");
+    const agent = { organisationId: organisationId(), agentId: parsePublicId("agent", agentId) ?? "" };
+    const add = async (content: string) =>
+      parsePublicId("memory", (await addMemory(org, content, "embedded")).id) ?? "";
+    const [deletedId, keptId] = [await add("one"), await add("two")];
+    const { db } = perch().server.core;
+    await db.inOrganisation(agent.organisationId, async (clearing) => {
+      await sql`delete from memories where agent_id = ${agent.agentId} and id = ${deletedId}`.execute(clearing);
+      await db.inOrganisation(agent.organisationId, (trx) =>
+        updateEmbeddings(
+          trx,
+          agent,
+          { embedder: "another", dimensions: 3 },
+          [deletedId, keptId].map((id) => ({ id, embedding: "[1,1,1]" })),
+        ),
+      );
+    });
+    const { rows } = await db.inOrganisation(agent.organisationId, (trx) =>
+      sql`select id, embedder from memories where agent_id = ${agent.agentId}`.execute(trx),
+    );
+    expect(rows).toEqual([{ id: keptId, embedder: "another" }]);
+  });
 
   test("a large clear hides everything at once, continues in the background and reports its progress", async () => {
     verifies("responses.clear-memory");

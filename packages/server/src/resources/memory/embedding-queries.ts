@@ -66,7 +66,10 @@ export interface Embedding {
   readonly embedding: string;
 }
 
-/** Memories deleted meanwhile are skipped. */
+/**
+ * Memories that are deleted meanwhile are skipped, and those that somebody else changes right now: they are listed again. So it never
+ * waits for a clear, which locks many of them in another order.
+ */
 export async function updateEmbeddings(
   trx: OrganisationTransaction,
   { organisationId, agentId }: AgentKey,
@@ -75,6 +78,8 @@ export async function updateEmbeddings(
 ): Promise<void> {
   await sql`
     update memories m set embedder = ${embedder}, dimensions = ${dimensions}, embedding = e.embedding::halfvec
-      from jsonb_to_recordset(${JSON.stringify(embeddings)}::jsonb) as e (id uuid, embedding text)
+      from (select o.id, n.embedding from jsonb_to_recordset(${JSON.stringify(embeddings)}::jsonb) as n (id uuid, embedding text)
+              join memories o on o.organisation_id = ${organisationId} and o.agent_id = ${agentId} and o.id = n.id
+              for update of o skip locked) e
       where m.organisation_id = ${organisationId} and m.agent_id = ${agentId} and m.id = e.id`.execute(trx);
 }
