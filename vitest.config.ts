@@ -4,6 +4,7 @@ import { defineConfig } from "vitest/config";
 const fast = [
   "packages/contract/**/*.test.ts",
   "packages/console/**/*.test.ts",
+  "packages/testkit/**/*.test.ts",
   "bench/**/*.test.ts",
   "chaos/**/*.test.ts",
   "deploy/image/dockerfile.test.ts",
@@ -23,7 +24,7 @@ const fast = [
   "packages/server/src/resources/webhooks/endpoint-limits.test.ts",
   "packages/server/test/guarantees/architecture.test.ts",
   "packages/server/test/guarantees/retrieval/retrieval-set.test.ts",
-  "scripts/**/*.test.ts",
+  "scripts/**/!(generated-files).test.ts", // that one needs a database
   "spec/audit-operations.test.ts",
   "spec/connection-attacks.test.ts",
   "spec/documents.test.ts",
@@ -56,7 +57,7 @@ export default defineConfig({
       {
         test: {
           name: "services",
-          include: ["packages/server/**/*.test.ts"],
+          include: ["packages/server/**/*.test.ts", "scripts/generated-files.test.ts"],
           ...withServices,
           isolate: false,
         },
@@ -77,7 +78,7 @@ export default defineConfig({
       {
         test: {
           name: "acceptance",
-          include: ["spec/acceptance/**/*.test.ts"],
+          include: ["spec/acceptance/**/*.test.ts", "site/**/*.test.ts"],
           testTimeout: 120_000,
           hookTimeout: 120_000,
           ...patientPoll,

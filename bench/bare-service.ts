@@ -1,4 +1,4 @@
-import type { RestateCluster } from "../scripts/testbed/restate-process.ts";
+import type { RestateCluster } from "@perch/testkit/installation/restate-process.ts";
 import { startChild } from "./child-process.ts";
 import type { Contender } from "./comparison.ts";
 import { enginePids } from "./installation.ts";

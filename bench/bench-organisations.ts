@@ -1,10 +1,10 @@
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import type { ScratchDatabase } from "../scripts/testbed/scratch-database.ts";
-import { scratchSettings } from "../scripts/testbed/server-process.ts";
+import type { ScratchDatabase } from "@perch/testkit/installation/scratch-database.ts";
+import { scratchSettings } from "@perch/testkit/installation/server-process.ts";
 
-const script = join(import.meta.dirname, "../scripts/testbed/create-organisations.ts");
+const script = join(import.meta.dirname, "../packages/testkit/src/installation/create-organisations.ts");
 
 type Headers = Readonly<Record<string, string>>;
 

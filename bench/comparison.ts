@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type CpuUse, cpuUse, type Parts, readCpuTimes } from "./cpu-time.ts";
+import { type CpuUse, cpuUse, type Parts, readCpuTimes } from "@perch/testkit/installation/cpu-time.ts";
 import { median, startLoad, type Target } from "./load.ts";
 
 /** Figures by name; some, such as CPU times, also by part. */

@@ -1,4 +1,4 @@
-import { startRestate } from "../scripts/testbed/restate-process.ts";
+import { startRestate } from "@perch/testkit/installation/restate-process.ts";
 import { startBareService } from "./bare-service.ts";
 import { type Contender, compare, type Figures, roundsOf } from "./comparison.ts";
 import { createStops, type Stops } from "./stops.ts";

@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { startValkey } from "../packages/server/test/support/valkey-process.ts";
-import { childrenOf } from "../scripts/testbed/child-processes.ts";
-import { type DurablePostgres, startDurablePostgres } from "../scripts/testbed/durable-postgres.ts";
-import { type RestateCluster, startRestate } from "../scripts/testbed/restate-process.ts";
-import { freePort, runCommand, startServer, startWorker } from "../scripts/testbed/server-process.ts";
-import type { Parts } from "./cpu-time.ts";
+import { childrenOf } from "@perch/testkit/installation/child-processes.ts";
+import type { Parts } from "@perch/testkit/installation/cpu-time.ts";
+import { type DurablePostgres, startDurablePostgres } from "@perch/testkit/installation/durable-postgres.ts";
+import { type RestateCluster, startRestate } from "@perch/testkit/installation/restate-process.ts";
+import { freePort, runCommand, startServer, startWorker } from "@perch/testkit/installation/server-process.ts";
+import { startValkey } from "@perch/testkit/installation/valkey-process.ts";
 import type { Stops } from "./stops.ts";
 import { startWorkerBalancer } from "./worker-balancer.ts";
 

@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
+import type { Parts } from "@perch/testkit/installation/cpu-time.ts";
 import { type BareService, startBareService } from "./bare-service.ts";
 import { createAgents, createOrganisationsWithAgent } from "./bench-organisations.ts";
 import { type BenchProcess, startChild } from "./child-process.ts";
 import { type Contender, compare, type Figures, type Rounds, roundsOf, roundTo } from "./comparison.ts";
-import type { Parts } from "./cpu-time.ts";
 import { type Installation, startInstallation } from "./installation.ts";
 import { checkAnswers, latencies, median, type PostTarget } from "./load.ts";
 import { createStops, type Stops } from "./stops.ts";

@@ -1,5 +1,9 @@
-import { createScratchDatabase, type ScratchDatabase, withClient } from "../scripts/testbed/scratch-database.ts";
-import { runCommand, startServer } from "../scripts/testbed/server-process.ts";
+import {
+  createScratchDatabase,
+  type ScratchDatabase,
+  withClient,
+} from "@perch/testkit/installation/scratch-database.ts";
+import { runCommand, startServer } from "@perch/testkit/installation/server-process.ts";
 import { median } from "./load.ts";
 
 const sizes = { small: 1_000, large: 1_000_000 };

@@ -1,9 +1,13 @@
+import { startRestate } from "@perch/testkit/installation/restate-process.ts";
+import {
+  createScratchDatabase,
+  type ScratchDatabase,
+  withClient,
+} from "@perch/testkit/installation/scratch-database.ts";
+import { runCommand, type ServerProcess, startServer } from "@perch/testkit/installation/server-process.ts";
 import type pg from "pg";
 import { readConfig } from "../packages/server/src/config/config.ts";
 import { createLocalEmbedder } from "../packages/server/src/outbound/models/local-embedder.ts";
-import { startRestate } from "../scripts/testbed/restate-process.ts";
-import { createScratchDatabase, type ScratchDatabase, withClient } from "../scripts/testbed/scratch-database.ts";
-import { runCommand, type ServerProcess, startServer } from "../scripts/testbed/server-process.ts";
 import { median } from "./load.ts";
 import { question, sentence } from "./memory-texts.ts";
 import { searchWhileClearing } from "./search-while-clearing.ts";

@@ -1,10 +1,10 @@
 import { createHmac, randomBytes, X509Certificate } from "node:crypto";
-import { createCertificates } from "../packages/server/test/support/certificates.ts";
-import { type ServerProcess, startServer } from "../scripts/testbed/server-process.ts";
+import { createCertificates } from "@perch/testkit/identity/certificates.ts";
+import type { Parts } from "@perch/testkit/installation/cpu-time.ts";
+import { type ServerProcess, startServer } from "@perch/testkit/installation/server-process.ts";
 import { createOrganisationsWithAgent } from "./bench-organisations.ts";
 import { startChild } from "./child-process.ts";
 import { type Contender, compare, type Figures, roundsOf, roundTo } from "./comparison.ts";
-import type { Parts } from "./cpu-time.ts";
 import { startStores, toPids } from "./installation.ts";
 import { checkAnswers, type LoadTarget, latencies, median } from "./load.ts";
 import { createStops } from "./stops.ts";

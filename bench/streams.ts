@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { Agent, request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import { startRestate } from "../scripts/testbed/restate-process.ts";
-import { createScratchDatabase, serviceUrl } from "../scripts/testbed/scratch-database.ts";
-import { runCommand, startServer, startWorker } from "../scripts/testbed/server-process.ts";
+import { startRestate } from "@perch/testkit/installation/restate-process.ts";
+import { createScratchDatabase, serviceUrl } from "@perch/testkit/installation/scratch-database.ts";
+import { runCommand, startServer, startWorker } from "@perch/testkit/installation/server-process.ts";
 import { createOrganisationsWithAgent } from "./bench-organisations.ts";
 
 const streamCount = 1000;

@@ -1,7 +1,11 @@
 import { randomBytes } from "node:crypto";
+import {
+  createScratchDatabase,
+  type ScratchDatabase,
+  withClient,
+} from "@perch/testkit/installation/scratch-database.ts";
+import { runCommand, type ServerProcess, startServer } from "@perch/testkit/installation/server-process.ts";
 import type pg from "pg";
-import { createScratchDatabase, type ScratchDatabase, withClient } from "../scripts/testbed/scratch-database.ts";
-import { runCommand, type ServerProcess, startServer } from "../scripts/testbed/server-process.ts";
 import { median } from "./load.ts";
 
 const sizes = { small: 100_000, large: 20_000_000 };

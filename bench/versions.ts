@@ -1,6 +1,10 @@
-import { startRestate } from "../scripts/testbed/restate-process.ts";
-import { createScratchDatabase, type ScratchDatabase, withClient } from "../scripts/testbed/scratch-database.ts";
-import { runCommand, startServer } from "../scripts/testbed/server-process.ts";
+import { startRestate } from "@perch/testkit/installation/restate-process.ts";
+import {
+  createScratchDatabase,
+  type ScratchDatabase,
+  withClient,
+} from "@perch/testkit/installation/scratch-database.ts";
+import { runCommand, startServer } from "@perch/testkit/installation/server-process.ts";
 import { type LoadTarget, latencies, median, type PostTarget, type Target } from "./load.ts";
 
 const sizes = { small: 10, large: 10_000 };

@@ -2,9 +2,9 @@ import { once } from "node:events";
 import { Agent, createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { startRestate } from "../scripts/testbed/restate-process.ts";
-import { createScratchDatabase, serviceUrl } from "../scripts/testbed/scratch-database.ts";
-import { runCommand, startServer, startWorker } from "../scripts/testbed/server-process.ts";
+import { startRestate } from "@perch/testkit/installation/restate-process.ts";
+import { createScratchDatabase, serviceUrl } from "@perch/testkit/installation/scratch-database.ts";
+import { runCommand, startServer, startWorker } from "@perch/testkit/installation/server-process.ts";
 import { createOrganisationsWithAgent } from "./bench-organisations.ts";
 import { median } from "./load.ts";
 

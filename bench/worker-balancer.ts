@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { acceptsConnections, freePort } from "../scripts/testbed/server-process.ts";
+import { acceptsConnections, freePort } from "@perch/testkit/installation/server-process.ts";
 
 export interface WorkerBalancer {
   readonly url: string;

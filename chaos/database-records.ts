@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
 import { toPublicId } from "../packages/server/src/platform/ids.ts";
-import { withClient } from "../scripts/testbed/scratch-database.ts";
 
 export interface RecordedRun {
   readonly id: string;

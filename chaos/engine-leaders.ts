@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { RestateCluster } from "../scripts/testbed/restate-process.ts";
+import type { RestateCluster } from "@perch/testkit/installation/restate-process.ts";
 import { fetchPartitionViews, type PartitionView } from "./partition-leaders.ts";
 
 /** A partition of the engine got another leader, which takes over the runs that it has in flight. */

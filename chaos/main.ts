@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { findPartitions, listRunsLeft } from "@perch/testkit/installation/engine-invocations.ts";
+import { interruption, Problem, stopOnSignals } from "@perch/testkit/services/commands.ts";
 import { parsePublicId } from "../packages/server/src/platform/ids.ts";
-import { interruption, Problem, stopOnSignals } from "../scripts/services/commands.ts";
 import { runAlerts } from "./alerts/alerts.ts";
 import { runApprovals } from "./approvals/approvals.ts";
 import { agentNames, type SentRequest, startClients } from "./clients.ts";
@@ -8,7 +9,7 @@ import { type Cluster, startCluster } from "./cluster.ts";
 import { runConnections } from "./connections/connections.ts";
 import { runConsole } from "./console/console.ts";
 import { readRecorded, waitForDeliveries } from "./database-records.ts";
-import { findPartitions, listRunsLeft } from "./engine-invocations.ts";
+import { partitionCount } from "./engine-leaders.ts";
 import { type Fault, type FaultKind, fullPlan, injectFaults, shortPlan, withOnly } from "./faults.ts";
 import { logProgress } from "./log-progress.ts";
 import { type CallCount, countCalls, type Interruption } from "./model-calls.ts";
@@ -57,7 +58,7 @@ async function countModelCalls(
     ...starved.map((time) => ({ cause: "other machines took much of this one", ...time })),
     ...leaders.moves.map((move) => ({ cause: "move of a partition to another Restate node", ...move })),
   ];
-  const byId = await findPartitions(engine);
+  const byId = await findPartitions(engine, partitionCount);
   const partitions = new Map(
     model.calls.flatMap(({ requestId }) => {
       const partition = byId.get(parsePublicId("request", requestId) ?? "");

@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { startValkey } from "../packages/server/test/support/valkey-process.ts";
-import { type DurablePostgres, startDurablePostgres } from "../scripts/testbed/durable-postgres.ts";
-import { type RestateCluster, startRestate } from "../scripts/testbed/restate-process.ts";
-import { freePort } from "../scripts/testbed/server-process.ts";
-import { startBalancer } from "./balancer.ts";
+import { startBalancer } from "@perch/testkit/installation/balancer.ts";
+import { type DurablePostgres, startDurablePostgres } from "@perch/testkit/installation/durable-postgres.ts";
+import { type RestateCluster, startRestate } from "@perch/testkit/installation/restate-process.ts";
+import { freePort } from "@perch/testkit/installation/server-process.ts";
+import { startValkey } from "@perch/testkit/installation/valkey-process.ts";
 import { isOk } from "./is-ok.ts";
 import { logProgress } from "./log-progress.ts";
 import { createPerchProcess, runPerch } from "./perch-process.ts";

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
 import type pg from "pg";
 import { tierLimits } from "../packages/contract/src/index.ts";
-import { withClient } from "../scripts/testbed/scratch-database.ts";
 import type { NeighbourCluster, Tenant } from "./neighbour-cluster.ts";
 
 /** What the bad neighbours have before they begin. The API would take minutes for most of it, so it goes into the database. */

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { startWebhookReceiver } from "../packages/server/test/support/webhook-receiver.ts";
+import { startWebhookReceiver } from "@perch/testkit/servers/webhook-receiver.ts";
 
 /** What one operation took, in milliseconds, and what went wrong. */
 export interface Measured {

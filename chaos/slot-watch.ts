@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
+import { listOpenParts } from "@perch/testkit/installation/engine-invocations.ts";
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
 import { connectValkey } from "../packages/server/src/limits/valkey-gate.ts";
 import { runIdOfPart } from "../packages/server/src/platform/ids.ts";
 import { createLogger } from "../packages/server/src/platform/logger.ts";
-import { withClient } from "../scripts/testbed/scratch-database.ts";
 import type { Cluster } from "./cluster.ts";
-import { listOpenParts } from "./engine-invocations.ts";
 import type { Fault } from "./faults.ts";
 import { logFile } from "./perch-process.ts";
 

@@ -1,4 +1,4 @@
-import { type CpuTimes, cpuUse, readCpuTimes } from "../bench/cpu-time.ts";
+import { type CpuTimes, cpuUse, readCpuTimes } from "@perch/testkit/installation/cpu-time.ts";
 
 /** A time in which other virtual machines took much of this one. */
 export interface StarvedTime {

@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { createScratchDatabase, withClient } from "@perch/testkit/installation/scratch-database.ts";
 import { operationKeys, operations } from "../packages/contract/src/index.ts";
 import { requestCases } from "../packages/sdk/test/request-cases.ts";
 import server from "../packages/server/package.json" with { type: "json" };
@@ -9,8 +10,7 @@ import { migrate } from "../packages/server/src/db/migrate.ts";
 import { isAudited } from "../packages/server/src/resources/audit/audit-entry.ts";
 import { agentFileSchema } from "./agent-file-schema.ts";
 import { completeOpenApiDocument, typescriptSamplesFile } from "./code-samples/openapi-document.ts";
-import { rightsTables, withRightsTables } from "./database-rights/rights-tables.ts";
-import { createScratchDatabase, withClient } from "./testbed/scratch-database.ts";
+import { rightsTables, withRightsTables } from "./rights-tables.ts";
 import { generateSources } from "./typescript-sdk/generate-sources.ts";
 import type { OpenApiDocument } from "./typescript-sdk/openapi-types.ts";
 
@@ -28,7 +28,7 @@ writeFileSync(
   `// Made from the contract by \`pnpm generate\`. Do not edit.\n\nexport const auditedOperations: readonly string[] = [\n${[...new Set(audited)].map((id) => `  "${id}",\n`).join("")}];\n`,
 );
 writeFileSync(
-  join(root, "spec/message-signatures/verify-request.json"),
+  join(root, "packages/testkit/src/message-signatures/verify-request.json"),
   `${JSON.stringify({ cases: requestCases() }, null, 1)}\n`,
 );
 for (const [name, text] of Object.entries(generateSources(document as unknown as OpenApiDocument)))

@@ -2,9 +2,14 @@ import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { readCpuTimes } from "../bench/cpu-time.ts";
-import { userEnvironment as env, npmInstall, refuseInstallScripts, writeManifest } from "./install-packages.ts";
-import { packPackages } from "./pack-packages.ts";
+import { readCpuTimes } from "@perch/testkit/installation/cpu-time.ts";
+import {
+  userEnvironment as env,
+  npmInstall,
+  refuseInstallScripts,
+  writeManifest,
+} from "@perch/testkit/packaging/install-packages.ts";
+import { packPackages } from "@perch/testkit/packaging/pack-packages.ts";
 
 /**
  * From an empty directory to an agent that answers, with nothing but Node: npm installs the packed packages,

@@ -3,9 +3,9 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join, relative } from "node:path";
 import { parseEnv } from "node:util";
+import { checkoutDir, envFile } from "@perch/testkit/services/layout.ts";
 import { whyNoContainers } from "../deploy/image/containers.ts";
 import { checkPythonSdk } from "../sdk-python/check.ts";
-import { checkoutDir, envFile } from "./services/layout.ts";
 
 /** All checks, the same here and in CI. The last line has the totals: a static check counts as one, tests count one each. */
 
@@ -176,14 +176,17 @@ async function* verify(): AsyncGenerator<Tally> {
     ["tsc", "--noEmit", "-p", "packages/console"],
   ];
   // Services take a while to install, and what comes first does not need them.
-  const servicesUp = succeeds("pnpm services up", process.execPath, ["scripts/services/main.ts", "up"]);
+  const servicesUp = succeeds("pnpm services up", process.execPath, ["packages/testkit/src/services/main.ts", "up"]);
   for (const [tool = "", ...args] of staticChecks) {
     const tally = await staticCheck(tool, args);
     yield tally;
     if (tally.failed > 0) return void (await servicesUp);
   }
   // Tests of the server and in a browser use what is built, never what an earlier checkout left behind.
-  const isConsoleBuilt = await succeeds("console", process.execPath, ["--no-warnings", "scripts/build-console.ts"]);
+  const isConsoleBuilt = await succeeds("console", process.execPath, [
+    "--no-warnings",
+    "packages/testkit/src/packaging/build-console.ts",
+  ]);
   yield isConsoleBuilt ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
   if (!isConsoleBuilt) return void (await servicesUp);
   yield await tests("fast");

@@ -21,7 +21,7 @@ interface RequestCase {
 
 /** A call of Perch, as arguments in Python. */
 function signedRequest(): string {
-  const file = join(folder, "../spec/message-signatures/verify-request.json");
+  const file = join(folder, "../packages/testkit/src/message-signatures/verify-request.json");
   const { cases } = JSON.parse(readFileSync(file, "utf8")) as { readonly cases: readonly RequestCase[] };
   const found = cases.find(({ title }) => title === "without a body");
   if (!found) throw new Error("verify-request.json has no request without a body");

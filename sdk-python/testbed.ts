@@ -1,7 +1,7 @@
 import { once } from "node:events";
-import { startRestate } from "../scripts/testbed/restate-process.ts";
-import { createScratchDatabase } from "../scripts/testbed/scratch-database.ts";
-import { runCommand, startServer } from "../scripts/testbed/server-process.ts";
+import { startRestate } from "@perch/testkit/installation/restate-process.ts";
+import { createScratchDatabase } from "@perch/testkit/installation/scratch-database.ts";
+import { runCommand, startServer } from "@perch/testkit/installation/server-process.ts";
 
 /** The real server and a real engine for the Python tests. Says in one line where they are, and ends when its input does. */
 

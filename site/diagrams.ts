@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
+import { launchChromium } from "@perch/testkit/browsers/chromium.ts";
 import type { Page } from "playwright-core";
-import { launchChromium } from "../scripts/testbed/chromium.ts";
 
 /** Mermaid diagrams become SVG while the site is built, so that a reader loads no script of 2.9 MB for them. */
 

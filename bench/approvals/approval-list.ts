@@ -1,7 +1,11 @@
 import { loadavg } from "node:os";
+import {
+  createScratchDatabase,
+  type ScratchDatabase,
+  withClient,
+} from "@perch/testkit/installation/scratch-database.ts";
+import { runCommand, startServer } from "@perch/testkit/installation/server-process.ts";
 import { parsePublicId, toPublicId } from "../../packages/server/src/platform/ids.ts";
-import { createScratchDatabase, type ScratchDatabase, withClient } from "../../scripts/testbed/scratch-database.ts";
-import { runCommand, startServer } from "../../scripts/testbed/server-process.ts";
 import type { Figures } from "../comparison.ts";
 import { measureSideBySide, type Subjects, timedGet } from "../side-by-side.ts";
 

@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { loadavg } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
-import { listRunsLeft } from "../../chaos/engine-invocations.ts";
-import { countHeldSlots } from "../../scripts/testbed/held-slots.ts";
-import { withClient } from "../../scripts/testbed/scratch-database.ts";
-import { freePort } from "../../scripts/testbed/server-process.ts";
+import { listRunsLeft } from "@perch/testkit/installation/engine-invocations.ts";
+import { countHeldSlots } from "@perch/testkit/installation/held-slots.ts";
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
+import { freePort } from "@perch/testkit/installation/server-process.ts";
 import { createAgents, createOrganisationsWithAgent } from "../bench-organisations.ts";
 import { type Figures, roundTo } from "../comparison.ts";
 import { collectGarbage } from "../inspector.ts";

@@ -1,10 +1,10 @@
 import { loadavg } from "node:os";
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
+import { freePort, scratchSettings } from "@perch/testkit/installation/server-process.ts";
+import { startToolServer } from "@perch/testkit/servers/tool-server.ts";
 import { type Core, closeCore, composeCore } from "../../packages/server/src/compose/core.ts";
 import { readConfig } from "../../packages/server/src/config/config.ts";
 import { createLogger } from "../../packages/server/src/platform/logger.ts";
-import { startToolServer } from "../../packages/server/test/support/tool-server.ts";
-import { withClient } from "../../scripts/testbed/scratch-database.ts";
-import { freePort, scratchSettings } from "../../scripts/testbed/server-process.ts";
 import { type Figures, roundTo } from "../comparison.ts";
 import { type Installation, startInstallation } from "../installation.ts";
 import { maxRatio } from "../side-by-side.ts";

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { startHousekeeping } from "../../chaos/alerts/start-housekeeping.ts";
-import type { ToolServer } from "../../packages/server/test/support/tool-server.ts";
-import { withClient } from "../../scripts/testbed/scratch-database.ts";
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
+import { startHousekeeping } from "@perch/testkit/installation/start-housekeeping.ts";
+import type { ToolServer } from "@perch/testkit/servers/tool-server.ts";
 import { countTimers } from "../inspector.ts";
 import type { Installation } from "../installation.ts";
 import { median } from "../load.ts";

@@ -1,7 +1,7 @@
+import { type ScratchDatabase, withClient } from "@perch/testkit/installation/scratch-database.ts";
+import { runCommand } from "@perch/testkit/installation/server-process.ts";
 import type { Core } from "../../packages/server/src/compose/core.ts";
 import { type Grant, sealGrant } from "../../packages/server/src/resources/connections/seal-grant.ts";
-import { type ScratchDatabase, withClient } from "../../scripts/testbed/scratch-database.ts";
-import { runCommand } from "../../scripts/testbed/server-process.ts";
 
 const batch = 50_000;
 /** Users whose tokens open. What is sealed for all others has the same length, and nobody looks at it. */

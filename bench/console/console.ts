@@ -1,8 +1,8 @@
+import { launchBrowser, openContext } from "@perch/testkit/console/browser.ts";
+import { createScratchDatabase, withClient } from "@perch/testkit/installation/scratch-database.ts";
+import { runCommand, startServer } from "@perch/testkit/installation/server-process.ts";
+import { buildConsole } from "@perch/testkit/packaging/build-console.ts";
 import type { Browser } from "playwright-core";
-import { buildConsole } from "../../scripts/build-console.ts";
-import { launchBrowser, openContext } from "../../scripts/console/browser.ts";
-import { createScratchDatabase, withClient } from "../../scripts/testbed/scratch-database.ts";
-import { runCommand, startServer } from "../../scripts/testbed/server-process.ts";
 import type { Figures } from "../comparison.ts";
 import { median } from "../load.ts";
 import { prepareRuns } from "../run-list.ts";

@@ -1,5 +1,5 @@
+import { openContext, until } from "@perch/testkit/console/browser.ts";
 import type { Browser, BrowserContext, Page } from "playwright-core";
-import { openContext, until } from "../../scripts/console/browser.ts";
 
 /** What a machine and a network slow a page down by. */
 export interface Throttle {

@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { entryParts, readRunbook } from "@perch/testkit/runbook.ts";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { type AlertRule, readRules, shortenDuration, shortenExpression, shortenRules } from "./alert-rules.ts";
 import { alertCases } from "./cases.ts";
-import { entryParts, readRunbook } from "./runbook.ts";
 
 const rules = readRules().groups.flatMap((group): readonly AlertRule[] => group.rules);
 const names = rules.map(({ alert }) => alert).sort();

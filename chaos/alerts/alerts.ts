@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { findOnPath, interruption, Problem, waitUntil } from "../../scripts/services/commands.ts";
+import { readRunbook } from "@perch/testkit/runbook.ts";
+import { findOnPath, interruption, Problem, waitUntil } from "@perch/testkit/services/commands.ts";
 import { elapsedSeconds, logProgress } from "../log-progress.ts";
 import type { AlertCase } from "./alert-case.ts";
 import { readRules, type Shortening, shortenExpression, shortenRules } from "./alert-rules.ts";
 import { alertCases } from "./cases.ts";
 import { type Installation, startInstallation } from "./installation.ts";
 import { type Prometheus, startPrometheus } from "./prometheus.ts";
-import { readRunbook } from "./runbook.ts";
 
 interface AlertOptions {
   readonly short: boolean;

@@ -1,8 +1,8 @@
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
+import { readRunbook } from "@perch/testkit/runbook.ts";
+import { waitUntil } from "@perch/testkit/services/commands.ts";
 import pg from "pg";
-import { waitUntil } from "../../scripts/services/commands.ts";
-import { withClient } from "../../scripts/testbed/scratch-database.ts";
 import type { Installation } from "./installation.ts";
-import { readRunbook } from "./runbook.ts";
 
 /** Holds a lock on a table, as a forgotten session does, until that session is ended. */
 export async function lockTable({ postgres }: Installation, table: string): Promise<void> {

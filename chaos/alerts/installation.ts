@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
+import { type DurablePostgres, startDurablePostgres } from "@perch/testkit/installation/durable-postgres.ts";
+import { type RestateCluster, startRestate } from "@perch/testkit/installation/restate-process.ts";
+import { freePort } from "@perch/testkit/installation/server-process.ts";
+import { startValkey, type ValkeyProcess } from "@perch/testkit/installation/valkey-process.ts";
+import { waitUntil } from "@perch/testkit/services/commands.ts";
 import { newPublicId } from "../../packages/server/src/platform/ids.ts";
-import { startValkey, type ValkeyProcess } from "../../packages/server/test/support/valkey-process.ts";
-import { waitUntil } from "../../scripts/services/commands.ts";
-import { type DurablePostgres, startDurablePostgres } from "../../scripts/testbed/durable-postgres.ts";
-import { type RestateCluster, startRestate } from "../../scripts/testbed/restate-process.ts";
-import { freePort } from "../../scripts/testbed/server-process.ts";
 import { isOk } from "../is-ok.ts";
 import { createPerchProcess, type PerchProcess, runPerch } from "../perch-process.ts";
 import { type OutsideServer, startOutsideServer } from "./outside-server.ts";

@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { waitUntil } from "../../scripts/services/commands.ts";
-import { freePort } from "../../scripts/testbed/server-process.ts";
+import { freePort } from "@perch/testkit/installation/server-process.ts";
+import { waitUntil } from "@perch/testkit/services/commands.ts";
 import { isOk } from "../is-ok.ts";
 import type { RuleFile } from "./alert-rules.ts";
 

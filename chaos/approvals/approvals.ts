@@ -1,10 +1,10 @@
 import { loadavg } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
-import { interruption } from "../../scripts/services/commands.ts";
-import { countHeldSlots } from "../../scripts/testbed/held-slots.ts";
-import { withClient } from "../../scripts/testbed/scratch-database.ts";
+import { listRunsLeft } from "@perch/testkit/installation/engine-invocations.ts";
+import { countHeldSlots } from "@perch/testkit/installation/held-slots.ts";
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
+import { interruption } from "@perch/testkit/services/commands.ts";
 import { type Api, createApi } from "../api-client.ts";
-import { listRunsLeft } from "../engine-invocations.ts";
 import { logProgress } from "../log-progress.ts";
 import { createDecider, type Decider } from "./decisions.ts";
 import { killWhileDecided, killWhileRunsWait } from "./faults.ts";

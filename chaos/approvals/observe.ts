@@ -1,7 +1,7 @@
-import { countHeldSlots } from "../../scripts/testbed/held-slots.ts";
-import { withClient } from "../../scripts/testbed/scratch-database.ts";
+import { countRunsByKey, listRunsLeft } from "@perch/testkit/installation/engine-invocations.ts";
+import { countHeldSlots } from "@perch/testkit/installation/held-slots.ts";
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
 import type { Api } from "../api-client.ts";
-import { countRunsByKey, listRunsLeft } from "../engine-invocations.ts";
 import type { Installation } from "./installation.ts";
 import type { Organisation } from "./organisations.ts";
 import type { Effect, Said } from "./outside-servers.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type ScriptServer, startScriptServer } from "../../packages/server/test/support/script-server.ts";
-import { startToolServer, type TestServer } from "../../packages/server/test/support/tool-server.ts";
+import { type ScriptServer, startScriptServer } from "@perch/testkit/servers/script-server.ts";
+import { startToolServer, type TestServer } from "@perch/testkit/servers/tool-server.ts";
 import { actionOf, kindOfMessage, questionTool } from "./plan.ts";
 
 /** What a tool did. */

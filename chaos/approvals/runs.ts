@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
 import { toPublicId } from "../../packages/server/src/platform/ids.ts";
-import { withClient } from "../../scripts/testbed/scratch-database.ts";
 import type { Api } from "../api-client.ts";
 import type { Organisation } from "./organisations.ts";
 import { type Fate, isRefused, type Kind, kinds, type PlannedRun } from "./plan.ts";

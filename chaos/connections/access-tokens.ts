@@ -1,5 +1,5 @@
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
 import { parsePublicId } from "../../packages/server/src/platform/ids.ts";
-import { withClient } from "../../scripts/testbed/scratch-database.ts";
 import type { Installation } from "./installation.ts";
 import type { Person } from "./users.ts";
 

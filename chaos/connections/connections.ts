@@ -1,4 +1,4 @@
-import { interruption } from "../../scripts/services/commands.ts";
+import { interruption } from "@perch/testkit/services/commands.ts";
 import { logProgress } from "../log-progress.ts";
 import type { Stops } from "../release-nodes.ts";
 import { type Installation, startInstallation } from "./installation.ts";

@@ -1,10 +1,10 @@
+import { launchChromium } from "@perch/testkit/browsers/chromium.ts";
+import { type Application, startApplication } from "@perch/testkit/browsers/consent-clicks.ts";
+import { type AccountProvider, startAccountProvider } from "@perch/testkit/identity/account-provider.ts";
+import { type OAuthMcpServer, startOAuthMcpServer } from "@perch/testkit/servers/oauth-mcp-server.ts";
+import { type ScriptServer, startScriptServer } from "@perch/testkit/servers/script-server.ts";
+import { startWebhookReceiver, type WebhookReceiver } from "@perch/testkit/servers/webhook-receiver.ts";
 import type { Browser } from "playwright-core";
-import { type AccountProvider, startAccountProvider } from "../../packages/server/test/support/account-provider.ts";
-import { type OAuthMcpServer, startOAuthMcpServer } from "../../packages/server/test/support/oauth-mcp-server.ts";
-import { type ScriptServer, startScriptServer } from "../../packages/server/test/support/script-server.ts";
-import { startWebhookReceiver, type WebhookReceiver } from "../../packages/server/test/support/webhook-receiver.ts";
-import { launchChromium } from "../../scripts/testbed/chromium.ts";
-import { type Application, startApplication } from "../../scripts/testbed/consent-clicks.ts";
 import { type Nodes, type Stops, startNodes } from "../release-nodes.ts";
 import { playModel } from "./played-model.ts";
 

@@ -1,4 +1,4 @@
-import { lastUserMessage, type ModelCall } from "../../packages/server/test/support/script-server.ts";
+import { lastUserMessage, type ModelCall } from "@perch/testkit/servers/script-server.ts";
 
 /** The model of every run: calls the tool that the message names once, and then says what it was told. */
 export function playModel(call: ModelCall): object {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { waitUntil } from "../../scripts/services/commands.ts";
+import { waitUntil } from "@perch/testkit/services/commands.ts";
 import { logProgress } from "../log-progress.ts";
 import { countStale, expireToken, usedTokens } from "./access-tokens.ts";
 import type { Installation } from "./installation.ts";

@@ -1,5 +1,5 @@
+import { clickConsent } from "@perch/testkit/browsers/consent-clicks.ts";
 import type { BrowserContext } from "playwright-core";
-import { clickConsent } from "../../scripts/testbed/consent-clicks.ts";
 import { type Api, createApi } from "../api-client.ts";
 import { runPerch } from "../perch-process.ts";
 import type { Installation } from "./installation.ts";

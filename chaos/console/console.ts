@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { buildConsole } from "../../scripts/build-console.ts";
-import { openContext } from "../../scripts/console/browser.ts";
-import { interruption, waitUntil } from "../../scripts/services/commands.ts";
-import { startApiBalancer } from "../../scripts/testbed/api-balancer.ts";
-import { launchChromium } from "../../scripts/testbed/chromium.ts";
+import { launchChromium } from "@perch/testkit/browsers/chromium.ts";
+import { openContext } from "@perch/testkit/console/browser.ts";
+import { startApiBalancer } from "@perch/testkit/installation/api-balancer.ts";
+import { buildConsole } from "@perch/testkit/packaging/build-console.ts";
+import { interruption, waitUntil } from "@perch/testkit/services/commands.ts";
 import { createApi } from "../api-client.ts";
 import { logProgress } from "../log-progress.ts";
 import { runPerch } from "../perch-process.ts";

@@ -1,10 +1,10 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { run } from "../../scripts/services/commands.ts";
-import { binDir, postgresRoot, runInPostgresRoot } from "../../scripts/services/postgres.ts";
-import { type DurablePostgres, startDurablePostgres } from "../../scripts/testbed/durable-postgres.ts";
-import { withClient } from "../../scripts/testbed/scratch-database.ts";
+import { type DurablePostgres, startDurablePostgres } from "@perch/testkit/installation/durable-postgres.ts";
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
+import { run } from "@perch/testkit/services/commands.ts";
+import { binDir, postgresRoot, runInPostgresRoot } from "@perch/testkit/services/postgres.ts";
 
 /** The commands of docs/operations/backup.md, word by word. They find the server by PGHOST and its like. */
 export const commands = {

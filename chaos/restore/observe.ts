@@ -1,6 +1,6 @@
+import { listRunsLeft } from "@perch/testkit/installation/engine-invocations.ts";
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
 import { toPublicId } from "../../packages/server/src/platform/ids.ts";
-import { withClient } from "../../scripts/testbed/scratch-database.ts";
-import { listRunsLeft } from "../engine-invocations.ts";
 import { deploymentOf, readRun, type Seen, type SeenRun, until, withKey } from "./scenario.ts";
 import type { Site } from "./site.ts";
 import type { Found } from "./what-is-back.ts";

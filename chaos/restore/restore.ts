@@ -1,5 +1,5 @@
-import { findOnPath, interruption, Problem } from "../../scripts/services/commands.ts";
-import { withClient } from "../../scripts/testbed/scratch-database.ts";
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
+import { findOnPath, interruption, Problem } from "@perch/testkit/services/commands.ts";
 import { logProgress } from "../log-progress.ts";
 import { type Open, observe, waitUntilSettled } from "./observe.ts";
 import { beginWork, goOn, prepare } from "./scenario.ts";

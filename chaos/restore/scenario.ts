@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { withClient } from "../../scripts/testbed/scratch-database.ts";
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
 import type { Site } from "./site.ts";
 import type { Loss } from "./what-is-back.ts";
 

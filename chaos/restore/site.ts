@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
-import { startToolServer } from "../../packages/server/test/support/tool-server.ts";
-import { startValkey } from "../../packages/server/test/support/valkey-process.ts";
-import { startWebhookReceiver, type WebhookReceiver } from "../../packages/server/test/support/webhook-receiver.ts";
-import { type RestateCluster, startRestate } from "../../scripts/testbed/restate-process.ts";
-import { acceptsConnections, freePort } from "../../scripts/testbed/server-process.ts";
-import { startBalancer } from "../balancer.ts";
+import { startBalancer } from "@perch/testkit/installation/balancer.ts";
+import { type RestateCluster, startRestate } from "@perch/testkit/installation/restate-process.ts";
+import { acceptsConnections, freePort } from "@perch/testkit/installation/server-process.ts";
+import { startValkey } from "@perch/testkit/installation/valkey-process.ts";
+import { startToolServer } from "@perch/testkit/servers/tool-server.ts";
+import { startWebhookReceiver, type WebhookReceiver } from "@perch/testkit/servers/webhook-receiver.ts";
 import { type CountingModel, startCountingModel } from "../counting-model.ts";
 import { partitionCount } from "../engine-leaders.ts";
 import { isOk } from "../is-ok.ts";

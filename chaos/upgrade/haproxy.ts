@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { waitUntil } from "../../scripts/services/commands.ts";
-import { acceptsConnections, freePort } from "../../scripts/testbed/server-process.ts";
+import { acceptsConnections, freePort } from "@perch/testkit/installation/server-process.ts";
+import { waitUntil } from "@perch/testkit/services/commands.ts";
 
 export interface Haproxy {
   readonly url: string;

@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { startValkey } from "../../packages/server/test/support/valkey-process.ts";
-import { startWebhookReceiver, type WebhookReceiver } from "../../packages/server/test/support/webhook-receiver.ts";
-import { type RestateCluster, startRestate } from "../../scripts/testbed/restate-process.ts";
-import { createScratchDatabase, type ScratchDatabase } from "../../scripts/testbed/scratch-database.ts";
-import { freePort } from "../../scripts/testbed/server-process.ts";
+import { type RestateCluster, startRestate } from "@perch/testkit/installation/restate-process.ts";
+import { createScratchDatabase, type ScratchDatabase } from "@perch/testkit/installation/scratch-database.ts";
+import { freePort } from "@perch/testkit/installation/server-process.ts";
+import { startValkey } from "@perch/testkit/installation/valkey-process.ts";
+import { startWebhookReceiver, type WebhookReceiver } from "@perch/testkit/servers/webhook-receiver.ts";
 import { type CountingModel, startCountingModel } from "../counting-model.ts";
 import { type Haproxy, startHaproxy } from "./haproxy.ts";
 import type { ReleaseProcess } from "./release.ts";

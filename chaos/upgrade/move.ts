@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { interruption } from "@perch/testkit/services/commands.ts";
 import { createEngineAdmin } from "../../packages/server/src/engine/engine-admin.ts";
-import { interruption } from "../../scripts/services/commands.ts";
 import { logProgress } from "../log-progress.ts";
 import type { Installation } from "./installation.ts";
 import type { Release } from "./release.ts";

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { closeSync, existsSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { Problem } from "../../scripts/services/commands.ts";
+import { Problem } from "@perch/testkit/services/commands.ts";
 import { environment, logFile } from "../perch-process.ts";
 
 export interface ReleaseProcess {

@@ -1,8 +1,8 @@
+import { startBalancer } from "@perch/testkit/installation/balancer.ts";
+import { freePort } from "@perch/testkit/installation/server-process.ts";
+import { waitUntil } from "@perch/testkit/services/commands.ts";
 import { createEngineAdmin } from "../../packages/server/src/engine/engine-admin.ts";
 import { agentRuns } from "../../packages/server/src/engine/services.ts";
-import { waitUntil } from "../../scripts/services/commands.ts";
-import { freePort } from "../../scripts/testbed/server-process.ts";
-import { startBalancer } from "../balancer.ts";
 import { isOk } from "../is-ok.ts";
 import type { Installation } from "./installation.ts";
 import type { Release, ReleaseProcess } from "./release.ts";

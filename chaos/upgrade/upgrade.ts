@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { findOnPath, interruption, Problem } from "../../scripts/services/commands.ts";
-import { checkoutDir } from "../../scripts/services/layout.ts";
+import { listRunsLeft } from "@perch/testkit/installation/engine-invocations.ts";
+import { findOnPath, interruption, Problem } from "@perch/testkit/services/commands.ts";
+import { checkoutDir } from "@perch/testkit/services/layout.ts";
 import { readRecorded, waitForDeliveries } from "../database-records.ts";
-import { listRunsLeft } from "../engine-invocations.ts";
 import { logProgress } from "../log-progress.ts";
 import { type Installation, startInstallation } from "./installation.ts";
 import { createAgents, type Load, type Sent, startLoad } from "./load.ts";

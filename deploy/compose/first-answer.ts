@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
+import { freePort } from "@perch/testkit/installation/server-process.ts";
 import server from "../../packages/server/package.json" with { type: "json" };
-import { freePort } from "../../scripts/testbed/server-process.ts";
 import { type ContainerEngine, findContainerEngine, hasImage, runsContainers } from "./container-engine.ts";
 
 /**

@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { createServer as createHttp2Server } from "node:http2";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { parseArgs } from "node:util";
+import { type RestateCluster, startRestate } from "@perch/testkit/installation/restate-process.ts";
 import * as restate from "@restatedev/restate-sdk";
-import { type RestateCluster, startRestate } from "../../scripts/testbed/restate-process.ts";
 
 /**
  * Measures how a Service of Kubernetes spreads runs over workers, with a real engine. The Service is a forwarder that gives each

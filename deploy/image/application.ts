@@ -12,8 +12,8 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { packPackages } from "../../scripts/pack-packages.ts";
-import { Problem, run } from "../../scripts/services/commands.ts";
+import { packPackages } from "@perch/testkit/packaging/pack-packages.ts";
+import { Problem, run } from "@perch/testkit/services/commands.ts";
 import { applicationDir, sbomFile } from "./image-layout.ts";
 import { addMissingLicences, isLicence } from "./licences.ts";
 import { listNpmPackages } from "./npm-packages.ts";

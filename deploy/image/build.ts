@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
-import { findOnPath, Problem, run, stopOnSignals, withProgress } from "../../scripts/services/commands.ts";
+import { findOnPath, Problem, run, stopOnSignals, withProgress } from "@perch/testkit/services/commands.ts";
 import { makeApplication } from "./application.ts";
 import { makeDebianLayer } from "./debian-layer.ts";
 import { imageConfig } from "./image-config.ts";

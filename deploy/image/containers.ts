@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-import { findOnPath } from "../../scripts/services/commands.ts";
+import { findOnPath } from "@perch/testkit/services/commands.ts";
 
 const execute = promisify(execFile);
 

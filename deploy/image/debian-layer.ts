@@ -1,7 +1,7 @@
 import { globSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { run } from "../../scripts/services/commands.ts";
-import { debianSources } from "../../scripts/services/debian.ts";
+import { run } from "@perch/testkit/services/commands.ts";
+import { debianSources } from "@perch/testkit/services/debian.ts";
 import { debianPackages, debianSuite, user } from "./image-layout.ts";
 
 export interface DebianPackage {

@@ -2,10 +2,14 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { type RestateCluster, startRestate } from "@perch/testkit/installation/restate-process.ts";
+import {
+  createScratchDatabase,
+  type ScratchDatabase,
+  serviceUrl,
+} from "@perch/testkit/installation/scratch-database.ts";
+import { freePort } from "@perch/testkit/installation/server-process.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type RestateCluster, startRestate } from "../../scripts/testbed/restate-process.ts";
-import { createScratchDatabase, type ScratchDatabase, serviceUrl } from "../../scripts/testbed/scratch-database.ts";
-import { freePort } from "../../scripts/testbed/server-process.ts";
 import { type Container, podman, runInContainer, startContainer, whyNoContainers } from "./containers.ts";
 import * as layout from "./image-layout.ts";
 

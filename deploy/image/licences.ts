@@ -1,6 +1,6 @@
 import { copyFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Problem } from "../../scripts/services/commands.ts";
+import { Problem } from "@perch/testkit/services/commands.ts";
 import { listNpmPackages, type NpmPackage } from "./npm-packages.ts";
 
 const root = join(import.meta.dirname, "../..");

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { cpSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { Problem, run } from "../../scripts/services/commands.ts";
+import { Problem, run } from "@perch/testkit/services/commands.ts";
 import { nodeBuilds, nodeFile, nodeVersion } from "./image-layout.ts";
 
 /** Node as its makers built it, and its licence. Not stripped: that saves 18 MB and takes the names out of a crash report. */

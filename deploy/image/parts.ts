@@ -1,8 +1,8 @@
 import { cpSync, globSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { Problem, stopOnSignals, withProgress } from "../../scripts/services/commands.ts";
-import { bootstrapDebian } from "../../scripts/services/debian.ts";
+import { Problem, stopOnSignals, withProgress } from "@perch/testkit/services/commands.ts";
+import { bootstrapDebian } from "@perch/testkit/services/debian.ts";
 import { debianSuite } from "./image-layout.ts";
 import { writeImage } from "./write-image.ts";
 

@@ -1,6 +1,6 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { run } from "../../scripts/services/commands.ts";
+import { run } from "@perch/testkit/services/commands.ts";
 
 /** One layer: the folder becomes `/`, owned by root, in a fixed order and with one time for all files. */
 interface Layer {

@@ -1,6 +1,6 @@
+import { type RequestParts, sendOperation } from "@perch/testkit/api-story/send.ts";
+import type { StoryServer } from "@perch/testkit/api-story/story-server.ts";
 import { ErrorBody, type ErrorCode, type OperationKey } from "../../packages/contract/src/index.ts";
-import { type RequestParts, sendOperation } from "./send.ts";
-import type { StoryServer } from "./story-server.ts";
 
 /** Errors of a server or a limit that no single request brings about. The texts are the server's own. */
 const unprovoked = {

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { startStoryServer } from "@perch/testkit/api-story/story-server.ts";
 import { recordExamples } from "./record.ts";
-import { startStoryServer } from "./story-server.ts";
 
 /**
  * `node scripts/record-examples/main.ts` records the examples of the OpenAPI document anew, from a server that it starts. It needs

@@ -1,3 +1,6 @@
+import { pathOf, type RequestParts, sendOperation } from "@perch/testkit/api-story/send.ts";
+import { type Narration, playStory } from "@perch/testkit/api-story/story.ts";
+import { openLink, type StoryServer } from "@perch/testkit/api-story/story-server.ts";
 import {
   type ErrorBody,
   type ErrorCode,
@@ -8,11 +11,8 @@ import {
   operations,
 } from "../../packages/contract/src/index.ts";
 import { recordErrors } from "./errors.ts";
-import { pathOf, type RequestParts, sendOperation } from "./send.ts";
 import { StableValues } from "./stable-values.ts";
 import { steadyInstallation } from "./steady-installation.ts";
-import { type Narration, playStory } from "./story.ts";
-import { openLink, type StoryServer } from "./story-server.ts";
 
 export interface RecordedExamples {
   readonly operations: Readonly<Record<OperationKey, OperationExample>>;

@@ -15,7 +15,7 @@ const ourselves = new RegExp(String.raw`(\bperch(?: dev)?: |\bperch/)${version}(
 
 export const versionPlaces: readonly VersionPlace[] = [
   { file: "package.json", pattern: manifest },
-  ...["cli", "console", "contract", "sdk", "server"].map((name) => ({
+  ...["cli", "console", "contract", "sdk", "server", "testkit"].map((name) => ({
     file: `packages/${name}/package.json`,
     pattern: manifest,
   })),

@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
-import { startRestate } from "../testbed/restate-process.ts";
-import { createScratchDatabase } from "../testbed/scratch-database.ts";
-import { runCommand, startServer } from "../testbed/server-process.ts";
+import { startRestate } from "@perch/testkit/installation/restate-process.ts";
+import { createScratchDatabase } from "@perch/testkit/installation/scratch-database.ts";
+import { runCommand, startServer } from "@perch/testkit/installation/server-process.ts";
 import { createFixtures } from "./fixtures.ts";
 import { installSchemathesis, runSchemathesis } from "./python.ts";
 

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { checkoutDir } from "../services/layout.ts";
+import { checkoutDir } from "@perch/testkit/services/layout.ts";
 import type { Fixtures } from "./fixtures.ts";
 
 const requirements = join(import.meta.dirname, "requirements.txt");

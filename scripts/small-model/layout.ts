@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
-import { portBase, servicesDir } from "../services/layout.ts";
+import { portBase, servicesDir } from "@perch/testkit/services/layout.ts";
 
 export const modelDir = join(servicesDir, "small-model");
 /** Debian in a folder; entered by chroot, nothing is mounted. */

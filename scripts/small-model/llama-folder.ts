@@ -1,7 +1,7 @@
 import { renameSync } from "node:fs";
 import { join } from "node:path";
-import { findOnPath, isExecutable, Problem, withProgress } from "../services/commands.ts";
-import { bootstrapDebian, installableDebian, installPackages } from "../services/debian.ts";
+import { findOnPath, isExecutable, Problem, withProgress } from "@perch/testkit/services/commands.ts";
+import { bootstrapDebian, installableDebian, installPackages } from "@perch/testkit/services/debian.ts";
 import { folder } from "./layout.ts";
 import { withPartial } from "./partial.ts";
 

@@ -1,7 +1,7 @@
 import { copyFileSync, linkSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { Problem, withProgress } from "../services/commands.ts";
-import { logDir, loopback, portVariable, runDir } from "../services/layout.ts";
+import { Problem, withProgress } from "@perch/testkit/services/commands.ts";
+import { logDir, loopback, portVariable, runDir } from "@perch/testkit/services/layout.ts";
 import {
   answersHttp,
   type BackgroundProcess,
@@ -10,7 +10,7 @@ import {
   isPortFree,
   startDetached,
   stop,
-} from "../services/processes.ts";
+} from "@perch/testkit/services/processes.ts";
 import { folder, modelName, port, threads, weightsFile } from "./layout.ts";
 import { serverPath } from "./llama-folder.ts";
 

@@ -3,9 +3,9 @@
  * address. It is slow and often wrong. No test depends on it.
  */
 import { mkdirSync } from "node:fs";
-import { interruption, Problem, stopOnSignals, waitUntil } from "../services/commands.ts";
-import { assertPortBase } from "../services/layout.ts";
-import { withLock } from "../services/processes.ts";
+import { interruption, Problem, stopOnSignals, waitUntil } from "@perch/testkit/services/commands.ts";
+import { assertPortBase } from "@perch/testkit/services/layout.ts";
+import { withLock } from "@perch/testkit/services/processes.ts";
 import { modelDir, modelName } from "./layout.ts";
 import { ensureFolder, isFolderInstalled } from "./llama-folder.ts";
 import { findModel, isHealthy, type RunningModel, startModel, stopModel } from "./llama-server.ts";

@@ -1,7 +1,7 @@
 import { readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { removeTree } from "../services/debian.ts";
-import { commandLine } from "../services/processes.ts";
+import { removeTree } from "@perch/testkit/services/debian.ts";
+import { commandLine } from "@perch/testkit/services/processes.ts";
 
 /**
  * For long work that may be interrupted or run concurrently by another `up`: each run writes to its own path, and `work` renames the

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { createReadStream, createWriteStream, existsSync, mkdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { interruption, Problem, run, withProgress } from "../services/commands.ts";
+import { interruption, Problem, run, withProgress } from "@perch/testkit/services/commands.ts";
 import { weightsFile } from "./layout.ts";
 import { withPartial } from "./partial.ts";
 

@@ -11,7 +11,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from .conftest import FOLDER
 
-_vectors = json.loads((FOLDER.parent / "spec/message-signatures/rfc-9421.json").read_text("utf-8"))
+_vectors = json.loads((FOLDER.parent / "packages/testkit/src/message-signatures/rfc-9421.json").read_text("utf-8"))
 _private = Ed25519PrivateKey.from_private_bytes(base64.urlsafe_b64decode(_vectors["key"]["d"] + "=="))
 #: The public key, as a directory lists it.
 KEY: dict[str, str] = {name: _vectors["key"][name] for name in ("kty", "crv", "x")}

@@ -14,7 +14,9 @@ from perch_sdk._verification_keys import import_keys
 
 from .conftest import FOLDER
 
-VECTORS: dict[str, Any] = json.loads((FOLDER.parent / "spec/message-signatures/rfc-9421.json").read_text("utf-8"))
+VECTORS: dict[str, Any] = json.loads(
+    (FOLDER.parent / "packages/testkit/src/message-signatures/rfc-9421.json").read_text("utf-8")
+)
 
 
 def _title(vector: dict[str, Any]) -> str:

@@ -23,9 +23,9 @@ from .conftest import FOLDER
 
 Case = dict[str, Any]
 
-CASES: list[Case] = json.loads((FOLDER.parent / "spec/message-signatures/verify-request.json").read_text("utf-8"))[
-    "cases"
-]
+CASES: list[Case] = json.loads(
+    (FOLDER.parent / "packages/testkit/src/message-signatures/verify-request.json").read_text("utf-8")
+)["cases"]
 INTACT = CASES[0]
 
 

@@ -1,7 +1,7 @@
+import { verifies } from "@perch/testkit/verifies.ts";
 import { describe, expect, test } from "vitest";
 import { listBroken, loadFactor, walkTable } from "../builders-way/limits.ts";
 import { walkBuildersWay } from "../builders-way/walk.ts";
-import { verifies } from "../verifies.ts";
 
 describe("the way of a new builder", () => {
   test("from an empty folder to an answer with a tool that needs a key: eight commands, three minutes, nothing silent", {

@@ -1,13 +1,13 @@
+import { type BrowserJar, createBrowserJar } from "@perch/testkit/browsers/browser-jar.ts";
+import { walkConsent } from "@perch/testkit/browsers/consent-walk.ts";
+import { type AccountProvider, startAccountProvider } from "@perch/testkit/identity/account-provider.ts";
+import { type RestateCluster, startRestate } from "@perch/testkit/installation/restate-process.ts";
+import { createScratchDatabase, type ScratchDatabase } from "@perch/testkit/installation/scratch-database.ts";
+import { freePort, runCommand, type ServerProcess, startServer } from "@perch/testkit/installation/server-process.ts";
+import { type OAuthMcpServer, startOAuthMcpServer } from "@perch/testkit/servers/oauth-mcp-server.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type AccountProvider, startAccountProvider } from "../../packages/server/test/support/account-provider.ts";
-import { type BrowserJar, createBrowserJar } from "../../packages/server/test/support/browser-jar.ts";
-import { type OAuthMcpServer, startOAuthMcpServer } from "../../packages/server/test/support/oauth-mcp-server.ts";
-import { type RestateCluster, startRestate } from "../../scripts/testbed/restate-process.ts";
-import { createScratchDatabase, type ScratchDatabase } from "../../scripts/testbed/scratch-database.ts";
-import { freePort, runCommand, type ServerProcess, startServer } from "../../scripts/testbed/server-process.ts";
-import { verifies } from "../verifies.ts";
 import { connectAccountsOrigin, startConnectAccounts } from "./connect-accounts-process.ts";
-import { walkConsent } from "./consent-walk.ts";
 
 const steps = [
   { tool_calls: [{ name: "mailbox_whoami", arguments: {} }] },

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { freePort } from "../../scripts/testbed/server-process.ts";
+import { freePort } from "@perch/testkit/installation/server-process.ts";
 
 const file = join(import.meta.dirname, "../../examples/connect-accounts/server.ts");
 

@@ -1,10 +1,10 @@
+import { type RequestParts, sendOperation } from "@perch/testkit/api-story/send.ts";
+import { type Narration, playStory } from "@perch/testkit/api-story/story.ts";
+import { openLink, type StoryServer, startStoryServer } from "@perch/testkit/api-story/story-server.ts";
+import { launchChromium } from "@perch/testkit/browsers/chromium.ts";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type OperationKey, operationExamples, operationKeys, operations } from "../../packages/contract/src/index.ts";
-import { type RequestParts, sendOperation } from "../../scripts/record-examples/send.ts";
-import { type Narration, playStory } from "../../scripts/record-examples/story.ts";
-import { openLink, type StoryServer, startStoryServer } from "../../scripts/record-examples/story-server.ts";
-import { launchChromium } from "../../scripts/testbed/chromium.ts";
 import { RequestPanel } from "../docs-page/request-panel.ts";
 import { shapeDifferences } from "../docs-page/shape.ts";
 

@@ -3,10 +3,10 @@ import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { type RestateCluster, startRestate } from "@perch/testkit/installation/restate-process.ts";
+import { createScratchDatabase, type ScratchDatabase } from "@perch/testkit/installation/scratch-database.ts";
+import { freePort, runCommand, type ServerProcess, startServer } from "@perch/testkit/installation/server-process.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type RestateCluster, startRestate } from "../../scripts/testbed/restate-process.ts";
-import { createScratchDatabase, type ScratchDatabase } from "../../scripts/testbed/scratch-database.ts";
-import { freePort, runCommand, type ServerProcess, startServer } from "../../scripts/testbed/server-process.ts";
 import { specifiedOperations } from "../walk/sections/operations.ts";
 
 const root = join(import.meta.dirname, "../..");

@@ -1,5 +1,5 @@
-import { createBrowserJar } from "../../packages/server/test/support/browser-jar.ts";
-import { walkConsent } from "./consent-walk.ts";
+import { createBrowserJar } from "@perch/testkit/browsers/browser-jar.ts";
+import { walkConsent } from "@perch/testkit/browsers/consent-walk.ts";
 
 /** In the place of a reader's browser, `node guide-browser.ts LINK`: opens a link, consents as ada, and ends at the return page. */
 const jar = createBrowserJar();

@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createScratchDatabase } from "../../scripts/testbed/scratch-database.ts";
-import { freePort, scratchSettings, waitUntilReady } from "../../scripts/testbed/server-process.ts";
+import { createScratchDatabase } from "@perch/testkit/installation/scratch-database.ts";
+import { freePort, scratchSettings, waitUntilReady } from "@perch/testkit/installation/server-process.ts";
 import { endGroup, type Surroundings } from "./run-blocks.ts";
 
 /** A server that the first block of a page starts in a terminal of its own. The other blocks run in a second terminal. */

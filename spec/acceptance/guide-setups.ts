@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import { startAccountProvider } from "../../packages/server/test/support/account-provider.ts";
-import { modelServerKey } from "../../packages/server/test/support/model-servers/model-server.ts";
-import { startOpenAiServer } from "../../packages/server/test/support/model-servers/openai-server.ts";
-import { startOAuthToolServer } from "../../packages/server/test/support/oauth-mcp-server.ts";
+import { startAccountProvider } from "@perch/testkit/identity/account-provider.ts";
+import { modelServerKey } from "@perch/testkit/servers/models/model-server.ts";
+import { startOpenAiServer } from "@perch/testkit/servers/models/openai-server.ts";
+import { startOAuthToolServer } from "@perch/testkit/servers/oauth-mcp-server.ts";
 import { type StartOwnServer, startFromCheckout, startPerchDev } from "./guide-servers.ts";
 
 /**

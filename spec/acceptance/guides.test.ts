@@ -3,17 +3,17 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Operation, operations } from "../../packages/contract/src/index.ts";
-import { type RestateCluster, startRestate } from "../../scripts/testbed/restate-process.ts";
-import { createScratchDatabase, type ScratchDatabase } from "../../scripts/testbed/scratch-database.ts";
+import { type RestateCluster, startRestate } from "@perch/testkit/installation/restate-process.ts";
+import { createScratchDatabase, type ScratchDatabase } from "@perch/testkit/installation/scratch-database.ts";
 import {
   freePort,
   runCommand,
   type ServerProcess,
   scratchSettings,
   startServer,
-} from "../../scripts/testbed/server-process.ts";
+} from "@perch/testkit/installation/server-process.ts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type Operation, operations } from "../../packages/contract/src/index.ts";
 import { compareReply } from "./compare-replies.ts";
 import type { StartOwnServer } from "./guide-servers.ts";
 import { type GuideSetup, guideSetups, serverSettings } from "./guide-setups.ts";
@@ -63,7 +63,7 @@ afterAll(async () => {
 
 /** An organisation for each page, named after it, and its first admin key. */
 async function createOrganisations(names: readonly string[]): Promise<ReadonlyMap<string, string>> {
-  const script = join(root, "scripts/testbed/create-organisations.ts");
+  const script = join(root, "packages/testkit/src/installation/create-organisations.ts");
   const organisations = names.flatMap((name) => [name.replace(".md", ""), guideSetups[name]?.tier ?? "pro"]);
   const env = { ...process.env, ...scratchSettings(database, 0) };
   const { stdout } = await promisify(execFile)(process.execPath, [script, ...organisations], { env });

@@ -4,11 +4,11 @@ import { readFileSync } from "node:fs";
 import { type IncomingMessage, request } from "node:http";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { type RestateCluster, startRestate } from "@perch/testkit/installation/restate-process.ts";
+import { createScratchDatabase, type ScratchDatabase } from "@perch/testkit/installation/scratch-database.ts";
+import { freePort, runCommand, type ServerProcess, startServer } from "@perch/testkit/installation/server-process.ts";
+import { readRunbook } from "@perch/testkit/runbook.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { readRunbook } from "../../chaos/alerts/runbook.ts";
-import { type RestateCluster, startRestate } from "../../scripts/testbed/restate-process.ts";
-import { createScratchDatabase, type ScratchDatabase } from "../../scripts/testbed/scratch-database.ts";
-import { freePort, runCommand, type ServerProcess, startServer } from "../../scripts/testbed/server-process.ts";
 
 const deploy = join(import.meta.dirname, "../../deploy");
 const rulesFile = join(deploy, "alerts/perch.yaml");

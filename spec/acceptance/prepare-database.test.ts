@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { type ScratchDatabase, serviceUrl, withClient } from "@perch/testkit/installation/scratch-database.ts";
+import { runCommand, startServer } from "@perch/testkit/installation/server-process.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type ScratchDatabase, serviceUrl, withClient } from "../../scripts/testbed/scratch-database.ts";
-import { runCommand, startServer } from "../../scripts/testbed/server-process.ts";
 
 const main = join(import.meta.dirname, "../../packages/server/src/main.ts");
 const suffix = randomBytes(4).toString("hex");

@@ -3,12 +3,12 @@ import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { type RestateCluster, startRestate } from "@perch/testkit/installation/restate-process.ts";
+import { createScratchDatabase, type ScratchDatabase } from "@perch/testkit/installation/scratch-database.ts";
+import { freePort, runCommand, type ServerProcess, startServer } from "@perch/testkit/installation/server-process.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { publicKey, signRequest } from "../../packages/sdk/test/sign-request.ts";
-import { type RestateCluster, startRestate } from "../../scripts/testbed/restate-process.ts";
-import { createScratchDatabase, type ScratchDatabase } from "../../scripts/testbed/scratch-database.ts";
-import { freePort, runCommand, type ServerProcess, startServer } from "../../scripts/testbed/server-process.ts";
-import { verifies } from "../verifies.ts";
 
 /** The example in Python is tested by sdk-python/tests/test_remote_agent_example.py, where its client is installed. */
 const file = join(import.meta.dirname, "../../examples/remote-agent/server.ts");

@@ -1,8 +1,8 @@
+import { startRestate } from "@perch/testkit/installation/restate-process.ts";
+import { createScratchDatabase } from "@perch/testkit/installation/scratch-database.ts";
+import { freePort, runCommand, startServer } from "@perch/testkit/installation/server-process.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { expect, test } from "vitest";
-import { startRestate } from "../../scripts/testbed/restate-process.ts";
-import { createScratchDatabase } from "../../scripts/testbed/scratch-database.ts";
-import { freePort, runCommand, startServer } from "../../scripts/testbed/server-process.ts";
-import { verifies } from "../verifies.ts";
 
 const slow = JSON.stringify({
   steps: [

@@ -1,8 +1,12 @@
 import { once } from "node:events";
+import {
+  createScratchDatabase,
+  type ScratchDatabase,
+  withClient,
+} from "@perch/testkit/installation/scratch-database.ts";
+import { runCommand, startServer } from "@perch/testkit/installation/server-process.ts";
+import { startValkey, type ValkeyProcess } from "@perch/testkit/installation/valkey-process.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startValkey, type ValkeyProcess } from "../../packages/server/test/support/valkey-process.ts";
-import { createScratchDatabase, type ScratchDatabase, withClient } from "../../scripts/testbed/scratch-database.ts";
-import { runCommand, startServer } from "../../scripts/testbed/server-process.ts";
 
 let database: ScratchDatabase;
 let valkey: ValkeyProcess;

@@ -4,10 +4,10 @@ import { request } from "node:http";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { createScratchDatabase, type ScratchDatabase } from "@perch/testkit/installation/scratch-database.ts";
+import { runCommand, scratchSettings, startServer } from "@perch/testkit/installation/server-process.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import server from "../../packages/server/package.json" with { type: "json" };
-import { createScratchDatabase, type ScratchDatabase } from "../../scripts/testbed/scratch-database.ts";
-import { runCommand, scratchSettings, startServer } from "../../scripts/testbed/server-process.ts";
 
 const main = join(import.meta.dirname, "../../packages/server/src/main.ts");
 let empty: ScratchDatabase;

@@ -1,6 +1,6 @@
 import { connect } from "node:net";
+import { serviceUrl, withClient } from "@perch/testkit/installation/scratch-database.ts";
 import { expect, test } from "vitest";
-import { serviceUrl, withClient } from "../../scripts/testbed/scratch-database.ts";
 
 test("PostgreSQL 17 with pgvector is real", async () => {
   const { rows } = await withClient(serviceUrl("PERCH_DATABASE_ADMIN_URL"), (client) =>

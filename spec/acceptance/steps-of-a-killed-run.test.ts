@@ -3,12 +3,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { startRestate } from "@perch/testkit/installation/restate-process.ts";
+import { createScratchDatabase, serviceUrl } from "@perch/testkit/installation/scratch-database.ts";
+import { freePort, runCommand, startServer } from "@perch/testkit/installation/server-process.ts";
+import { startToolServer } from "@perch/testkit/servers/tool-server.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { expect, test } from "vitest";
-import { startToolServer } from "../../packages/server/test/support/tool-server.ts";
-import { startRestate } from "../../scripts/testbed/restate-process.ts";
-import { createScratchDatabase, serviceUrl } from "../../scripts/testbed/scratch-database.ts";
-import { freePort, runCommand, startServer } from "../../scripts/testbed/server-process.ts";
-import { verifies } from "../verifies.ts";
 
 const cli = join(import.meta.dirname, "../../packages/cli/src/main.ts");
 const message = "Is there jasmine tea?";

@@ -2,11 +2,11 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { createHmac } from "node:crypto";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { type RestateCluster, startRestate } from "@perch/testkit/installation/restate-process.ts";
+import { createScratchDatabase, type ScratchDatabase } from "@perch/testkit/installation/scratch-database.ts";
+import { freePort, runCommand, type ServerProcess, startServer } from "@perch/testkit/installation/server-process.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type RestateCluster, startRestate } from "../../scripts/testbed/restate-process.ts";
-import { createScratchDatabase, type ScratchDatabase } from "../../scripts/testbed/scratch-database.ts";
-import { freePort, runCommand, type ServerProcess, startServer } from "../../scripts/testbed/server-process.ts";
-import { verifies } from "../verifies.ts";
 
 const file = join(import.meta.dirname, "../../examples/webhook-receiver/server.mjs");
 

@@ -1,4 +1,4 @@
-import { startMcpServer } from "../../packages/server/test/support/mcp-server.ts";
+import { startMcpServer } from "@perch/testkit/servers/mcp-server.ts";
 
 const token = process.env.DOCS_TOKEN;
 if (!token) throw new Error("DOCS_TOKEN is not set: it is the key that this server demands.");

@@ -1,4 +1,4 @@
-import { startOpenAiServer } from "../../packages/server/test/support/model-servers/openai-server.ts";
+import { startOpenAiServer } from "@perch/testkit/servers/models/openai-server.ts";
 
 interface Message {
   readonly role: string;

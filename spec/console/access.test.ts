@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
+import { launchBrowser, openContext, readStored, visit } from "@perch/testkit/console/browser.ts";
+import { createOrganisation } from "@perch/testkit/console/story.ts";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import type { Perch } from "../../packages/sdk/src/index.ts";
-import { launchBrowser, openContext, readStored, visit } from "../../scripts/console/browser.ts";
-import { createOrganisation } from "../../scripts/console/story.ts";
 
 const server = inject("consoleServer");
 

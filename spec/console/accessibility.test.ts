@@ -1,8 +1,8 @@
+import { createTabs, launchBrowser, openContext, visit } from "@perch/testkit/console/browser.ts";
+import { listPagesToCheck } from "@perch/testkit/console/page-list.ts";
+import { createOrganisation } from "@perch/testkit/console/story.ts";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { createTabs, launchBrowser, openContext, visit } from "../../scripts/console/browser.ts";
-import { listPagesToCheck } from "../../scripts/console/page-list.ts";
-import { createOrganisation } from "../../scripts/console/story.ts";
 import { barriersAt } from "./barriers.ts";
 
 const server = inject("consoleServer");

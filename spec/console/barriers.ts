@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { narrow, settle, type Theme, themes, wide } from "@perch/testkit/console/browser.ts";
 import type { Page } from "playwright-core";
-import { narrow, settle, type Theme, themes, wide } from "../../scripts/console/browser.ts";
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 

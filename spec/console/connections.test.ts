@@ -1,12 +1,12 @@
+import { type Application, clickConsent, startApplication } from "@perch/testkit/browsers/consent-clicks.ts";
+import { launchBrowser, openContext, watch } from "@perch/testkit/console/browser.ts";
+import { createOrganisation } from "@perch/testkit/console/story.ts";
+import { type AccountProvider, startAccountProvider } from "@perch/testkit/identity/account-provider.ts";
+import { freePort, startServer } from "@perch/testkit/installation/server-process.ts";
+import { type OAuthMcpServer, startOAuthMcpServer } from "@perch/testkit/servers/oauth-mcp-server.ts";
 import type { Browser, BrowserContext } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import type { Perch } from "../../packages/sdk/src/index.ts";
-import { type AccountProvider, startAccountProvider } from "../../packages/server/test/support/account-provider.ts";
-import { type OAuthMcpServer, startOAuthMcpServer } from "../../packages/server/test/support/oauth-mcp-server.ts";
-import { launchBrowser, openContext, watch } from "../../scripts/console/browser.ts";
-import { createOrganisation } from "../../scripts/console/story.ts";
-import { type Application, clickConsent, startApplication } from "../../scripts/testbed/consent-clicks.ts";
-import { freePort, startServer } from "../../scripts/testbed/server-process.ts";
 import { connectAccountsOrigin, startConnectAccounts } from "../acceptance/connect-accounts-process.ts";
 import { barriersAt } from "./barriers.ts";
 

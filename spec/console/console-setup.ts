@@ -1,8 +1,8 @@
+import { type ConsoleServer, startConsoleServer } from "@perch/testkit/console/console-server.ts";
+import { openShop, type ShopAddresses } from "@perch/testkit/console/shop.ts";
+import { type Story, tellStory } from "@perch/testkit/console/story.ts";
+import { buildConsole } from "@perch/testkit/packaging/build-console.ts";
 import type { TestProject } from "vitest/node";
-import { buildConsole } from "../../scripts/build-console.ts";
-import { type ConsoleServer, startConsoleServer } from "../../scripts/console/console-server.ts";
-import { openShop, type ShopAddresses } from "../../scripts/console/shop.ts";
-import { type Story, tellStory } from "../../scripts/console/story.ts";
 
 declare module "vitest" {
   interface ProvidedContext {

@@ -1,10 +1,10 @@
+import { launchBrowser, narrow, openContext, visit, watch } from "@perch/testkit/console/browser.ts";
+import { askFor, createApprover, createGifts, createRefunds } from "@perch/testkit/console/stories/decide.ts";
+import { createOrganisation } from "@perch/testkit/console/story.ts";
+import { generateTotpCode } from "@perch/testkit/identity/one-time-code.ts";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { Perch } from "../../packages/sdk/src/index.ts";
-import { generateTotpCode } from "../../packages/server/test/support/authenticator.ts";
-import { launchBrowser, narrow, openContext, visit, watch } from "../../scripts/console/browser.ts";
-import { askFor, createApprover, createGifts, createRefunds } from "../../scripts/console/stories/decide.ts";
-import { createOrganisation } from "../../scripts/console/story.ts";
 
 const server = inject("consoleServer");
 const shop = inject("shop");

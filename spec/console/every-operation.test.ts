@@ -1,8 +1,8 @@
+import { launchBrowser, openContext, watch } from "@perch/testkit/console/browser.ts";
+import { createOrganisation } from "@perch/testkit/console/story.ts";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { type OperationKey, operationKeys } from "../../packages/contract/src/index.ts";
-import { launchBrowser, openContext, watch } from "../../scripts/console/browser.ts";
-import { createOrganisation } from "../../scripts/console/story.ts";
 import { operationOf } from "./operation-of.ts";
 import { reachAccess } from "./reach/access.ts";
 import { reachDecide } from "./reach/decide.ts";

@@ -1,9 +1,9 @@
+import { launchBrowser, openContext, watch } from "@perch/testkit/console/browser.ts";
+import { createOrganisation } from "@perch/testkit/console/story.ts";
+import { startPeopleIssuer } from "@perch/testkit/identity/people-issuer.ts";
+import { freePort, startServer } from "@perch/testkit/installation/server-process.ts";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { startPeopleIssuer } from "../../packages/server/test/support/people-issuer.ts";
-import { launchBrowser, openContext, watch } from "../../scripts/console/browser.ts";
-import { createOrganisation } from "../../scripts/console/story.ts";
-import { freePort, startServer } from "../../scripts/testbed/server-process.ts";
 import { signInWithKey, signOut, spendFirstDay } from "./first-day.ts";
 import { type Hand, keyboard, mouse } from "./hands.ts";
 

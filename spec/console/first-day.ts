@@ -1,6 +1,6 @@
+import { readStored } from "@perch/testkit/console/browser.ts";
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
-import { readStored } from "../../scripts/console/browser.ts";
 import type { Hand } from "./hands.ts";
 
 export async function signInWithKey(page: Page, hand: Hand, apiKey: string): Promise<void> {

@@ -1,8 +1,8 @@
+import { createTabs, launchBrowser, visit, type Watch, watch } from "@perch/testkit/console/browser.ts";
+import type { StoryPage } from "@perch/testkit/console/stories/told.ts";
+import { createOrganisation } from "@perch/testkit/console/story.ts";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { createTabs, launchBrowser, visit, type Watch, watch } from "../../scripts/console/browser.ts";
-import type { StoryPage } from "../../scripts/console/stories/told.ts";
-import { createOrganisation } from "../../scripts/console/story.ts";
 import { hostileAccess } from "./hostile/access.ts";
 import { hostileDecide } from "./hostile/decide.ts";
 import { hostile, longWord, markup } from "./hostile/hostile-area.ts";

@@ -1,10 +1,10 @@
+import { launchBrowser, openContext, visit, watch } from "@perch/testkit/console/browser.ts";
+import { startConsoleServer } from "@perch/testkit/console/console-server.ts";
+import { createOperatorKey } from "@perch/testkit/console/stories/installation.ts";
+import { createOrganisation } from "@perch/testkit/console/story.ts";
+import { startValkey, type ValkeyProcess } from "@perch/testkit/installation/valkey-process.ts";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { startValkey, type ValkeyProcess } from "../../packages/server/test/support/valkey-process.ts";
-import { launchBrowser, openContext, visit, watch } from "../../scripts/console/browser.ts";
-import { startConsoleServer } from "../../scripts/console/console-server.ts";
-import { createOperatorKey } from "../../scripts/console/stories/installation.ts";
-import { createOrganisation } from "../../scripts/console/story.ts";
 
 const server = inject("consoleServer");
 const story = inject("story");

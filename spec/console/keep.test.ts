@@ -1,8 +1,8 @@
+import { launchBrowser, openContext, readStored, visit } from "@perch/testkit/console/browser.ts";
+import { createOrganisation } from "@perch/testkit/console/story.ts";
+import { startWebhookReceiver, type WebhookReceiver } from "@perch/testkit/servers/webhook-receiver.ts";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { startWebhookReceiver, type WebhookReceiver } from "../../packages/server/test/support/webhook-receiver.ts";
-import { launchBrowser, openContext, readStored, visit } from "../../scripts/console/browser.ts";
-import { createOrganisation } from "../../scripts/console/story.ts";
 
 const server = inject("consoleServer");
 

@@ -1,8 +1,8 @@
+import { launchBrowser, openContext, until, visit, watch } from "@perch/testkit/console/browser.ts";
+import { createOrganisation } from "@perch/testkit/console/story.ts";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { tierLimits } from "../../packages/contract/src/index.ts";
-import { launchBrowser, openContext, until, visit, watch } from "../../scripts/console/browser.ts";
-import { createOrganisation } from "../../scripts/console/story.ts";
 
 const server = inject("consoleServer");
 

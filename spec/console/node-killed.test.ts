@@ -1,9 +1,9 @@
+import { launchBrowser, openContext, visit, watch } from "@perch/testkit/console/browser.ts";
+import { createOrganisation } from "@perch/testkit/console/story.ts";
+import { startApiBalancer } from "@perch/testkit/installation/api-balancer.ts";
+import { type ServerProcess, startServer } from "@perch/testkit/installation/server-process.ts";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { launchBrowser, openContext, visit, watch } from "../../scripts/console/browser.ts";
-import { createOrganisation } from "../../scripts/console/story.ts";
-import { startApiBalancer } from "../../scripts/testbed/api-balancer.ts";
-import { type ServerProcess, startServer } from "../../scripts/testbed/server-process.ts";
 
 const server = inject("consoleServer");
 const words = Array.from({ length: 60 }, (_, index) => `word${index}`).join(" ");

@@ -1,8 +1,8 @@
+import { launchBrowser, openContext, signIn } from "@perch/testkit/console/browser.ts";
+import { createOrganisation } from "@perch/testkit/console/story.ts";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import type { Perch } from "../../packages/sdk/src/index.ts";
-import { launchBrowser, openContext, signIn } from "../../scripts/console/browser.ts";
-import { createOrganisation } from "../../scripts/console/story.ts";
 import { type OtherSite, startOtherSite } from "./other-site.ts";
 
 const server = inject("consoleServer");

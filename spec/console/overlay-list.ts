@@ -1,6 +1,6 @@
+import { narrow } from "@perch/testkit/console/browser.ts";
+import type { Story } from "@perch/testkit/console/story.ts";
 import type { Locator, Page } from "playwright-core";
-import { narrow } from "../../scripts/console/browser.ts";
-import type { Story } from "../../scripts/console/story.ts";
 import { accessOverlays } from "./overlays/access.ts";
 import { decideOverlays } from "./overlays/decide.ts";
 import { installationOverlays } from "./overlays/installation.ts";

@@ -1,5 +1,3 @@
-import type { Browser, Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import {
   createTabs,
   launchBrowser,
@@ -8,7 +6,9 @@ import {
   visit,
   type Watch,
   watch,
-} from "../../scripts/console/browser.ts";
+} from "@perch/testkit/console/browser.ts";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { barriersAt } from "./barriers.ts";
 import { isChange } from "./operation-of.ts";
 import { listOverlays } from "./overlay-list.ts";

@@ -4,10 +4,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { launchBrowser, openContext, watch } from "@perch/testkit/console/browser.ts";
+import { freePort } from "@perch/testkit/installation/server-process.ts";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { launchBrowser, openContext, watch } from "../../scripts/console/browser.ts";
-import { freePort } from "../../scripts/testbed/server-process.ts";
 
 const main = join(import.meta.dirname, "../../packages/cli/src/main.ts");
 const cwd = mkdtempSync(join(tmpdir(), "perch-dev-console-"));

@@ -1,8 +1,8 @@
+import { launchBrowser, openContext, visit, watch } from "@perch/testkit/console/browser.ts";
+import { listPagesToCheck } from "@perch/testkit/console/page-list.ts";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { Perch } from "../../packages/sdk/src/index.ts";
-import { launchBrowser, openContext, visit, watch } from "../../scripts/console/browser.ts";
-import { listPagesToCheck } from "../../scripts/console/page-list.ts";
 import { isChange } from "./operation-of.ts";
 
 const server = inject("consoleServer");

@@ -1,9 +1,9 @@
 import { setTimeout } from "node:timers/promises";
+import { launchBrowser, narrow, openContext, visit, watch } from "@perch/testkit/console/browser.ts";
+import { createOrganisation } from "@perch/testkit/console/story.ts";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import type { Perch } from "../../packages/sdk/src/index.ts";
-import { launchBrowser, narrow, openContext, visit, watch } from "../../scripts/console/browser.ts";
-import { createOrganisation } from "../../scripts/console/story.ts";
 
 const server = inject("consoleServer");
 const agent = "teapot";

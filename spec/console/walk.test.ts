@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
+import { createTabs, launchBrowser, readStored, visit, type Watch, watch } from "@perch/testkit/console/browser.ts";
+import { listPagesToCheck } from "@perch/testkit/console/page-list.ts";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
-import { createTabs, launchBrowser, readStored, visit, type Watch, watch } from "../../scripts/console/browser.ts";
-import { listPagesToCheck } from "../../scripts/console/page-list.ts";
 import { operationOf } from "./operation-of.ts";
 
 const server = inject("consoleServer");

@@ -1,10 +1,10 @@
+import { launchBrowser, narrow, openContext, visit, watch } from "@perch/testkit/console/browser.ts";
+import { askFor, createApprover, createRefunds } from "@perch/testkit/console/stories/decide.ts";
+import { createOrganisation } from "@perch/testkit/console/story.ts";
+import { startWebhookReceiver } from "@perch/testkit/servers/webhook-receiver.ts";
 import { type Browser, devices, type Page } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { Perch } from "../../packages/sdk/src/index.ts";
-import { startWebhookReceiver } from "../../packages/server/test/support/webhook-receiver.ts";
-import { launchBrowser, narrow, openContext, visit, watch } from "../../scripts/console/browser.ts";
-import { askFor, createApprover, createRefunds } from "../../scripts/console/stories/decide.ts";
-import { createOrganisation } from "../../scripts/console/story.ts";
 import { signInWithKey } from "./first-day.ts";
 import { mouse } from "./hands.ts";
 

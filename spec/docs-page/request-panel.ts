@@ -1,3 +1,4 @@
+import { pathOf, type RequestParts } from "@perch/testkit/api-story/send.ts";
 import type { Page, Response } from "playwright-core";
 import {
   type Operation,
@@ -6,7 +7,6 @@ import {
   operations,
   routeOf,
 } from "../../packages/contract/src/index.ts";
-import { pathOf, type RequestParts } from "../../scripts/record-examples/send.ts";
 
 const escaped = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
 

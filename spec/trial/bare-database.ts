@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { serviceUrl, withClient } from "../../scripts/testbed/scratch-database.ts";
+import { serviceUrl, withClient } from "@perch/testkit/installation/scratch-database.ts";
 import type { Trial } from "./trial.ts";
 
 export interface PreparedDatabase {

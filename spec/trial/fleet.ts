@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { type Balancer, startBalancer } from "../../chaos/balancer.ts";
-import { startRestate } from "../../scripts/testbed/restate-process.ts";
-import { serviceUrl } from "../../scripts/testbed/scratch-database.ts";
-import { freePort } from "../../scripts/testbed/server-process.ts";
+import { type Balancer, startBalancer } from "@perch/testkit/installation/balancer.ts";
+import { startRestate } from "@perch/testkit/installation/restate-process.ts";
+import { serviceUrl } from "@perch/testkit/installation/scratch-database.ts";
+import { freePort } from "@perch/testkit/installation/server-process.ts";
 import type { RunningCommand } from "../builders-way/measured-command.ts";
 import { prepareDatabase } from "./bare-database.ts";
 import type { Trial } from "./trial.ts";

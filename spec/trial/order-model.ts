@@ -1,5 +1,5 @@
-import { modelServerKey } from "../../packages/server/test/support/model-servers/model-server.ts";
-import { lastUserMessage, startOpenAiServer } from "../../packages/server/test/support/model-servers/openai-server.ts";
+import { modelServerKey } from "@perch/testkit/servers/models/model-server.ts";
+import { lastUserMessage, startOpenAiServer } from "@perch/testkit/servers/models/openai-server.ts";
 import type { Trial } from "./trial.ts";
 
 export interface OrderModel {

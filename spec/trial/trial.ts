@@ -1,6 +1,6 @@
 import { delimiter, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { userEnvironment } from "../../scripts/install-packages.ts";
+import { userEnvironment } from "@perch/testkit/packaging/install-packages.ts";
 import {
   type MeasuredCommand,
   type Ready,

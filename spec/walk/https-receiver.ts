@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
-import type { Certificate } from "../../packages/server/test/support/certificates.ts";
+import type { Certificate } from "@perch/testkit/identity/certificates.ts";
 
 export interface Delivery {
   readonly path: string;

@@ -3,11 +3,15 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
-import { type Certificate, createCertificates } from "../../packages/server/test/support/certificates.ts";
-import { type OpenIdProvider, startOpenIdProvider } from "../../packages/server/test/support/open-id-provider.ts";
-import { type RestateCluster, startRestate } from "../../scripts/testbed/restate-process.ts";
-import { createScratchDatabase, type ScratchDatabase, withClient } from "../../scripts/testbed/scratch-database.ts";
-import { freePort, runCommand, scratchSettings, startServer } from "../../scripts/testbed/server-process.ts";
+import { type Certificate, createCertificates } from "@perch/testkit/identity/certificates.ts";
+import { type OpenIdProvider, startOpenIdProvider } from "@perch/testkit/identity/open-id-provider.ts";
+import { type RestateCluster, startRestate } from "@perch/testkit/installation/restate-process.ts";
+import {
+  createScratchDatabase,
+  type ScratchDatabase,
+  withClient,
+} from "@perch/testkit/installation/scratch-database.ts";
+import { freePort, runCommand, scratchSettings, startServer } from "@perch/testkit/installation/server-process.ts";
 import { sendRequest } from "./http-client.ts";
 import { type HttpsReceiver, startHttpsReceiver } from "./https-receiver.ts";
 
@@ -30,7 +34,7 @@ export interface OwnServer {
 
 async function createOrganisations(database: ScratchDatabase): Promise<OwnServer["keys"]> {
   const tiers = ["free", "pro", "enterprise"];
-  const script = join(root, "scripts/testbed/create-organisations.ts");
+  const script = join(root, "packages/testkit/src/installation/create-organisations.ts");
   const { stdout } = await promisify(execFile)(process.execPath, [script, ...tiers.flatMap((tier) => [tier, tier])], {
     env: { ...process.env, ...scratchSettings(database, 0) },
   });

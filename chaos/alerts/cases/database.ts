@@ -1,4 +1,4 @@
-import { withClient } from "../../../scripts/testbed/scratch-database.ts";
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
 import { type AlertCase, repeat } from "../alert-case.ts";
 import { endBlockingSessionOfTick, endBlockingSessions, lockTable } from "../database-locks.ts";
 

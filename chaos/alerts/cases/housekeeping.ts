@@ -1,6 +1,6 @@
+import { startHousekeeping } from "@perch/testkit/installation/start-housekeeping.ts";
 import type { AlertCase } from "../alert-case.ts";
 import { endBlockingSessionOfTick, lockTable } from "../database-locks.ts";
-import { startHousekeeping } from "../start-housekeeping.ts";
 
 /**
  * The first of all: a worker that is started again has no times of housekeeping until the next hour, which is not shortened, so any

@@ -1,7 +1,7 @@
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
+import { waitUntil } from "@perch/testkit/services/commands.ts";
 import { toPublicId } from "../../../packages/server/src/platform/ids.ts";
 import { version } from "../../../packages/server/src/platform/version.ts";
-import { waitUntil } from "../../../scripts/services/commands.ts";
-import { withClient } from "../../../scripts/testbed/scratch-database.ts";
 import { type AlertCase, type Fault, repeat } from "../alert-case.ts";
 import type { Installation } from "../installation.ts";
 

@@ -1,10 +1,10 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { verifyWebhook } from "@perch/sdk";
+import { generateTotpCode } from "@perch/testkit/identity/one-time-code.ts";
+import { freePort } from "@perch/testkit/installation/server-process.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { describe, expect, test } from "vitest";
-import { freePort } from "../../../scripts/testbed/server-process.ts";
-import { verifies } from "../../../spec/verifies.ts";
-import { generateTotpCode } from "../../server/test/support/authenticator.ts";
 import { usePerch } from "../../server/test/support/harness.ts";
 import { signedHeaders } from "../src/commands/listen.ts";
 import { createShell, withoutAccidents } from "./shell.ts";

@@ -4,8 +4,6 @@ import { join } from "node:path";
 import { agentDefaults, agentOperations } from "@perch/contract";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { agentFileSchema } from "../../../scripts/agent-file-schema.ts";
-import schema from "../agent.schema.json" with { type: "json" };
 import { sourceOf } from "../src/agent-file/agent-sources.ts";
 import { changesBetween, hideSecrets } from "../src/agent-file/difference.ts";
 import { desiredDefinition, requireAgents } from "../src/agent-file/read-agent-file.ts";
@@ -25,12 +23,6 @@ const fileWith = (text: string): string => {
   writeFileSync(file, text);
   return file;
 };
-
-describe("agent.schema.json", () => {
-  test("is fresh: pnpm generate makes it from the contract", () => {
-    expect(schema).toEqual(JSON.parse(JSON.stringify(agentFileSchema())));
-  });
-});
 
 describe("templates", () => {
   test("each is offered, and is an agent that the API takes", () => {

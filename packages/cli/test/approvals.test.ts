@@ -3,11 +3,12 @@ import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
+import { generateTotpCode } from "@perch/testkit/identity/one-time-code.ts";
+import { serviceUrl } from "@perch/testkit/installation/scratch-database.ts";
+import { startToolServer } from "@perch/testkit/servers/tool-server.ts";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
-import { serviceUrl } from "../../../scripts/testbed/scratch-database.ts";
-import { enrolSecondFactor, generateTotpCode } from "../../server/test/support/authenticator.ts";
+import { enrolSecondFactor } from "../../server/test/support/authenticator.ts";
 import { usePerch } from "../../server/test/support/harness.ts";
-import { startToolServer } from "../../server/test/support/tool-server.ts";
 import { type Desk, newDesk, removeDesks } from "./using-perch.ts";
 
 const tool = await startToolServer(({ body }) => ({ body: { did: JSON.parse(body) } }));

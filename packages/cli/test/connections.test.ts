@@ -1,10 +1,10 @@
+import { type BrowserJar, createBrowserJar } from "@perch/testkit/browsers/browser-jar.ts";
+import { walkConsent } from "@perch/testkit/browsers/consent-walk.ts";
+import { type AccountProvider, startAccountProvider } from "@perch/testkit/identity/account-provider.ts";
+import { serviceUrl } from "@perch/testkit/installation/scratch-database.ts";
+import { type OAuthMcpServer, startOAuthMcpServer } from "@perch/testkit/servers/oauth-mcp-server.ts";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { serviceUrl } from "../../../scripts/testbed/scratch-database.ts";
-import { walkConsent } from "../../../spec/acceptance/consent-walk.ts";
-import { type AccountProvider, startAccountProvider } from "../../server/test/support/account-provider.ts";
-import { type BrowserJar, createBrowserJar } from "../../server/test/support/browser-jar.ts";
 import { usePerch } from "../../server/test/support/harness.ts";
-import { type OAuthMcpServer, startOAuthMcpServer } from "../../server/test/support/oauth-mcp-server.ts";
 import { type Desk, newDesk, removeDesks } from "./using-perch.ts";
 
 const publicUrl = "https://perch.example";

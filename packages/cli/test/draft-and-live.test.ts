@@ -1,9 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { serviceUrl } from "@perch/testkit/installation/scratch-database.ts";
+import { freePort } from "@perch/testkit/installation/server-process.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { describe, expect, test } from "vitest";
-import { serviceUrl } from "../../../scripts/testbed/scratch-database.ts";
-import { freePort } from "../../../scripts/testbed/server-process.ts";
-import { verifies } from "../../../spec/verifies.ts";
 import { usePerch } from "../../server/test/support/harness.ts";
 import { newDesk, removeDesks } from "./using-perch.ts";
 

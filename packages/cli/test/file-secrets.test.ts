@@ -2,8 +2,8 @@ import { mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { secretNamesIn } from "@perch/contract";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { describe, expect, test, vi } from "vitest";
-import { verifies } from "../../../spec/verifies.ts";
 import { usePerch } from "../../server/test/support/harness.ts";
 import { sourceOf } from "../src/agent-file/agent-sources.ts";
 import { requireAgents } from "../src/agent-file/read-agent-file.ts";

@@ -1,5 +1,5 @@
+import { importsOf, sourceFiles } from "@perch/testkit/source-files.ts";
 import { expect, test } from "vitest";
-import { importsOf, sourceFiles } from "../../server/test/support/source-files.ts";
 
 const edges = sourceFiles(["packages/cli/src"]).flatMap(importsOf);
 

@@ -1,9 +1,9 @@
 import { type OperationKey, operations } from "@perch/contract";
 import type { AuditEntry } from "@perch/sdk";
+import { sourceFiles } from "@perch/testkit/source-files.ts";
 import { describe, expect, test } from "vitest";
 import { isAudited } from "../../server/src/resources/audit/audit-entry.ts";
 import { usePerch } from "../../server/test/support/harness.ts";
-import { sourceFiles } from "../../server/test/support/source-files.ts";
 import { auditSentence } from "../src/audit-sentence.ts";
 import { perchCommand } from "../src/perch-command.ts";
 import { createShell } from "./shell.ts";

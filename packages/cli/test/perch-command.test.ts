@@ -1,8 +1,8 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
+import { sourceFiles } from "@perch/testkit/source-files.ts";
 import { afterAll, afterEach, describe, expect, test, vi } from "vitest";
-import { sourceFiles } from "../../server/test/support/source-files.ts";
 import { perchCommand, programName } from "../src/perch-command.ts";
 import { createShell } from "./shell.ts";
 

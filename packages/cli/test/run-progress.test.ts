@@ -1,7 +1,7 @@
 import { PassThrough } from "node:stream";
 import type { RunStreamEvent } from "@perch/sdk";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { verifies } from "../../../spec/verifies.ts";
 import { printRun } from "../src/output/print-run.ts";
 import { createTerminal } from "../src/terminal.ts";
 

@@ -1,5 +1,5 @@
+import { verifies } from "@perch/testkit/verifies.ts";
 import { describe, expect, type MockInstance, test, vi } from "vitest";
-import { verifies } from "../../../spec/verifies.ts";
 import { usePerch } from "../../server/test/support/harness.ts";
 import { createShell, withoutAccidents } from "./shell.ts";
 import { newDesk, removeDesks } from "./using-perch.ts";

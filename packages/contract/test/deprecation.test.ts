@@ -1,5 +1,5 @@
+import { verifies } from "@perch/testkit/verifies.ts";
 import { afterEach, describe, expect, test } from "vitest";
-import { verifies } from "../../../spec/verifies.ts";
 import { deprecationHeaders, isAnnouncedInTime } from "../src/deprecation.ts";
 import { type Operation, openApiDocument, operationKeys, operations } from "../src/index.ts";
 

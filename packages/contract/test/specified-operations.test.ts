@@ -1,6 +1,6 @@
+import { verifies } from "@perch/testkit/verifies.ts";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { verifies } from "../../../spec/verifies.ts";
 import { type Operation, type OperationKey, operationKeys, operations, type Permission } from "../src/index.ts";
 
 // The server answers as the contract says, and most tests check the answers against the contract. So what was specified or

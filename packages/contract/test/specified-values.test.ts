@@ -1,5 +1,5 @@
+import { verifies } from "@perch/testkit/verifies.ts";
 import { expect, test } from "vitest";
-import { verifies } from "../../../spec/verifies.ts";
 import {
   agentSortFields,
   agentStatuses,

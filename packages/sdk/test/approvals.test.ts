@@ -1,8 +1,8 @@
+import { serviceUrl } from "@perch/testkit/installation/scratch-database.ts";
+import { startToolServer } from "@perch/testkit/servers/tool-server.ts";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
-import { serviceUrl } from "../../../scripts/testbed/scratch-database.ts";
 import { ok } from "../../server/test/support/contract-client.ts";
 import { type Organisation, usePerch } from "../../server/test/support/harness.ts";
-import { startToolServer } from "../../server/test/support/tool-server.ts";
 import { ActionRequiredError, ConflictError, Perch, type RunStreamEvent } from "../src/index.ts";
 
 const tool = await startToolServer(({ body }) => ({ body: { did: JSON.parse(body) } }));

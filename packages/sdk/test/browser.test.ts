@@ -2,10 +2,10 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { launchChromium } from "@perch/testkit/browsers/chromium.ts";
+import { serviceUrl } from "@perch/testkit/installation/scratch-database.ts";
 import { rolldown } from "rolldown";
 import { afterAll, expect, test } from "vitest";
-import { launchChromium } from "../../../scripts/testbed/chromium.ts";
-import { serviceUrl } from "../../../scripts/testbed/scratch-database.ts";
 import { usePerch } from "../../server/test/support/harness.ts";
 import { requestCases } from "./request-cases.ts";
 

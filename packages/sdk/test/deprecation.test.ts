@@ -1,5 +1,5 @@
+import { verifies } from "@perch/testkit/verifies.ts";
 import { afterEach, expect, test, vi } from "vitest";
-import { verifies } from "../../../spec/verifies.ts";
 import { Perch } from "../src/index.ts";
 
 const answer = (headers: Record<string, string>) =>

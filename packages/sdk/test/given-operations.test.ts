@@ -1,8 +1,8 @@
 import { operationKeys } from "@perch/contract";
+import { startWebhookReceiver } from "@perch/testkit/servers/webhook-receiver.ts";
 import { afterAll, expect, test } from "vitest";
 import { usePerch } from "../../server/test/support/harness.ts";
 import { fastWebhookConfig } from "../../server/test/support/webhook-calls.ts";
-import { startWebhookReceiver } from "../../server/test/support/webhook-receiver.ts";
 import { Perch, UnauthorizedError } from "../src/index.ts";
 
 const server = usePerch(fastWebhookConfig, { withWorker: true });

@@ -25,7 +25,7 @@ import { publicKey } from "./sign-request.ts";
 
 /**
  * Requests with what `verifyRequest` must say of each. Both SDKs are tested with them: they are written to
- * spec/message-signatures/verify-request.json by `pnpm generate`.
+ * packages/testkit/src/message-signatures/verify-request.json by `pnpm generate`.
  */
 
 /** Titles complete "a request …". */

@@ -1,5 +1,5 @@
+import vectors from "@perch/testkit/message-signatures/rfc-9421.json" with { type: "json" };
 import { describe, expect, test } from "vitest";
-import vectors from "../../../spec/message-signatures/rfc-9421.json" with { type: "json" };
 import { utf8 } from "../src/bytes.ts";
 import { type Message, readFields, signatureBase } from "../src/verify-request/signed-components.ts";
 import { base64In, type Member, parseDictionary } from "../src/verify-request/structured-fields.ts";

@@ -1,5 +1,5 @@
+import { serviceUrl } from "@perch/testkit/installation/scratch-database.ts";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { serviceUrl } from "../../../scripts/testbed/scratch-database.ts";
 import { type Organisation, usePerch } from "../../server/test/support/harness.ts";
 import { createScriptedAgent } from "../../server/test/support/invoke-calls.ts";
 import { NotFoundError, Perch, RunCancelledError, RunFailedError, type RunStreamEvent } from "../src/index.ts";

@@ -1,5 +1,5 @@
 import { createHash, createPrivateKey, sign } from "node:crypto";
-import vectors from "../../../spec/message-signatures/rfc-9421.json" with { type: "json" };
+import vectors from "@perch/testkit/message-signatures/rfc-9421.json" with { type: "json" };
 
 /** Signs requests as Perch does, with the test key of RFC 9421, and as it never would. */
 

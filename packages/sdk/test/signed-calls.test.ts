@@ -1,8 +1,8 @@
+import { startMcpServer } from "@perch/testkit/servers/mcp-server.ts";
+import { startToolServer, type TestServer } from "@perch/testkit/servers/tool-server.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { afterAll, describe, expect, test } from "vitest";
-import { verifies } from "../../../spec/verifies.ts";
 import { usePerch } from "../../server/test/support/harness.ts";
-import { startMcpServer } from "../../server/test/support/mcp-server.ts";
-import { startToolServer, type TestServer } from "../../server/test/support/tool-server.ts";
 import { createMemoryReplayStore, Perch, verifyRequest } from "../src/index.ts";
 
 const tool = await startToolServer();

@@ -10,7 +10,7 @@ import {
 import type { RequestCase } from "./request-case.ts";
 import { requestCases } from "./request-cases.ts";
 
-const file = join(import.meta.dirname, "../../../spec/message-signatures/verify-request.json");
+const file = join(import.meta.dirname, "../../testkit/src/message-signatures/verify-request.json");
 const cases = (JSON.parse(readFileSync(file, "utf8")) as { cases: RequestCase[] }).cases;
 
 const optionsOf = ({ origin, organisation, now, keys }: RequestCase) => ({

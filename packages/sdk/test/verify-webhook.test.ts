@@ -1,9 +1,9 @@
 import { createHmac } from "node:crypto";
+import { startWebhookReceiver } from "@perch/testkit/servers/webhook-receiver.ts";
 import { Webhook } from "standardwebhooks";
 import { afterAll, describe, expect, test } from "vitest";
 import { usePerch } from "../../server/test/support/harness.ts";
 import { fastWebhookConfig } from "../../server/test/support/webhook-calls.ts";
-import { startWebhookReceiver } from "../../server/test/support/webhook-receiver.ts";
 import { Perch, verifyWebhook, WebhookVerificationError } from "../src/index.ts";
 
 const server = usePerch(fastWebhookConfig, { withWorker: true });

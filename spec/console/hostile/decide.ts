@@ -1,6 +1,6 @@
+import { askFor } from "@perch/testkit/console/stories/decide.ts";
 import { inject } from "vitest";
 import { Perch } from "../../../packages/sdk/src/index.ts";
-import { askFor } from "../../../scripts/console/stories/decide.ts";
 import { type HostileArea, hostile, longWord, markup } from "./hostile-area.ts";
 
 const script = (...steps: object[]): string => JSON.stringify({ steps });

@@ -1,5 +1,5 @@
+import type { Pages } from "@perch/testkit/console/stories/told.ts";
 import type { Perch } from "../../../packages/sdk/src/index.ts";
-import type { Pages } from "../../../scripts/console/stories/told.ts";
 
 /** Each would set `hacked`, open a dialog or ask another host if it were taken for more than text. */
 export const markup = [

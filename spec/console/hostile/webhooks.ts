@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { startWebhookReceiver } from "../../../packages/server/test/support/webhook-receiver.ts";
+import { startWebhookReceiver } from "@perch/testkit/servers/webhook-receiver.ts";
 import { type HostileArea, hostile, longWord, markup } from "./hostile-area.ts";
 
 /** Its receiver answers with hostile text, and so does the agent that the event is about. */

@@ -1,5 +1,5 @@
+import type { Story } from "@perch/testkit/console/story.ts";
 import type { Page } from "playwright-core";
-import type { Story } from "../../../scripts/console/story.ts";
 import { dialog, menu, type Overlay, press } from "./overlay.ts";
 
 const moreActions = (item: string) => async (page: Page) => {

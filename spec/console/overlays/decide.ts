@@ -1,6 +1,6 @@
+import { visit } from "@perch/testkit/console/browser.ts";
+import type { Story } from "@perch/testkit/console/story.ts";
 import type { Page } from "playwright-core";
-import { visit } from "../../../scripts/console/browser.ts";
-import type { Story } from "../../../scripts/console/story.ts";
 import { dialog, type Overlay, press } from "./overlay.ts";
 
 const answer = async (page: Page) => {

@@ -1,5 +1,5 @@
-import { narrow } from "../../../scripts/console/browser.ts";
-import type { Story } from "../../../scripts/console/story.ts";
+import { narrow } from "@perch/testkit/console/browser.ts";
+import type { Story } from "@perch/testkit/console/story.ts";
 import { dialog, type Overlay, pathOf, press } from "./overlay.ts";
 
 /** What opens on the pages of memory. */

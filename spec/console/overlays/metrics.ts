@@ -1,5 +1,5 @@
-import { narrow } from "../../../scripts/console/browser.ts";
-import type { Story } from "../../../scripts/console/story.ts";
+import { narrow } from "@perch/testkit/console/browser.ts";
+import type { Story } from "@perch/testkit/console/story.ts";
 import { both, type Overlay, press } from "./overlay.ts";
 
 export const metricsOverlays = (_story: Story): readonly Overlay[] => [

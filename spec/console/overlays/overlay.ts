@@ -1,6 +1,6 @@
+import { narrow, wide } from "@perch/testkit/console/browser.ts";
+import type { Story } from "@perch/testkit/console/story.ts";
 import type { Locator, Page } from "playwright-core";
-import { narrow, wide } from "../../../scripts/console/browser.ts";
-import type { Story } from "../../../scripts/console/story.ts";
 
 /** The address of a page of the story. */
 export function pathOf({ pages }: Story, name: string): string {

@@ -1,4 +1,4 @@
-import type { Story } from "../../../scripts/console/story.ts";
+import type { Story } from "@perch/testkit/console/story.ts";
 import { dialog, type Overlay, press } from "./overlay.ts";
 
 /** Of a list without the address of this browser. */

@@ -1,5 +1,5 @@
+import type { Story } from "@perch/testkit/console/story.ts";
 import type { Page } from "playwright-core";
-import type { Story } from "../../../scripts/console/story.ts";
 import { both, dialog, type Overlay, press } from "./overlay.ts";
 
 /** As a canary, with the guards in sight and the draft checked. */

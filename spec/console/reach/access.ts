@@ -1,6 +1,6 @@
+import { type Accounts, openAccounts } from "@perch/testkit/console/accounts.ts";
+import { visit } from "@perch/testkit/console/browser.ts";
 import type { Locator, Page } from "playwright-core";
-import { type Accounts, openAccounts } from "../../../scripts/console/accounts.ts";
-import { visit } from "../../../scripts/console/browser.ts";
 import { defineReach, type World } from "./reach.ts";
 
 interface Prepared {

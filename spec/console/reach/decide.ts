@@ -1,6 +1,6 @@
+import { openContext, visit } from "@perch/testkit/console/browser.ts";
+import { askFor, createApprover, createGifts, createRefunds } from "@perch/testkit/console/stories/decide.ts";
 import type { Page } from "playwright-core";
-import { openContext, visit } from "../../../scripts/console/browser.ts";
-import { askFor, createApprover, createGifts, createRefunds } from "../../../scripts/console/stories/decide.ts";
 import { defineReach, type World } from "./reach.ts";
 
 interface Queue {

@@ -1,5 +1,5 @@
-import { openContext, visit } from "../../../scripts/console/browser.ts";
-import { createOperatorKey } from "../../../scripts/console/stories/installation.ts";
+import { openContext, visit } from "@perch/testkit/console/browser.ts";
+import { createOperatorKey } from "@perch/testkit/console/stories/installation.ts";
 import { defineReach } from "./reach.ts";
 
 export const reachInstallation = defineReach({

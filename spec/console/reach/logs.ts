@@ -1,4 +1,4 @@
-import { visit } from "../../../scripts/console/browser.ts";
+import { visit } from "@perch/testkit/console/browser.ts";
 import { defineReach } from "./reach.ts";
 
 export const reachLogs = defineReach({

@@ -1,4 +1,4 @@
-import { visit } from "../../../scripts/console/browser.ts";
+import { visit } from "@perch/testkit/console/browser.ts";
 import { defineReach } from "./reach.ts";
 
 /** What a person does in the browser with the memory of an agent. */

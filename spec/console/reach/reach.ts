@@ -1,8 +1,8 @@
+import type { ConsoleServer } from "@perch/testkit/console/console-server.ts";
+import type { ShopAddresses } from "@perch/testkit/console/shop.ts";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import type { OperationKey } from "../../../packages/contract/src/index.ts";
 import type { Perch } from "../../../packages/sdk/src/index.ts";
-import type { ConsoleServer } from "../../../scripts/console/console-server.ts";
-import type { ShopAddresses } from "../../../scripts/console/shop.ts";
 
 /** An organisation of its own, and an admin of it in a browser. */
 export interface World {

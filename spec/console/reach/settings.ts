@@ -1,5 +1,5 @@
-import { generateTotpCode } from "../../../packages/server/test/support/authenticator.ts";
-import { visit } from "../../../scripts/console/browser.ts";
+import { visit } from "@perch/testkit/console/browser.ts";
+import { generateTotpCode } from "@perch/testkit/identity/one-time-code.ts";
 import { defineReach, type World } from "./reach.ts";
 
 const press = ({ page }: World, name: string | RegExp) => page.getByRole("button", { name }).first().click();

@@ -1,5 +1,5 @@
+import { visit } from "@perch/testkit/console/browser.ts";
 import type { Page } from "playwright-core";
-import { visit } from "../../../scripts/console/browser.ts";
 import { defineReach } from "./reach.ts";
 
 const choose = async (page: Page, item: string) => {

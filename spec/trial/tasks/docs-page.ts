@@ -1,4 +1,4 @@
-import { launchChromium } from "../../../scripts/testbed/chromium.ts";
+import { launchChromium } from "@perch/testkit/browsers/chromium.ts";
 import { connectionOf } from "../chatbot.ts";
 import type { Task } from "../task.ts";
 

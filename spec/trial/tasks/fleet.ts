@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { npmInstall, writeManifest } from "../../../scripts/install-packages.ts";
+import { npmInstall, writeManifest } from "@perch/testkit/packaging/install-packages.ts";
 import { expectText } from "../expect.ts";
 import { startFleet } from "../fleet.ts";
 import type { Task } from "../task.ts";

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { startToolServer } from "../../../packages/server/test/support/tool-server.ts";
+import { startToolServer } from "@perch/testkit/servers/tool-server.ts";
 import { expectEqual, expectText } from "../expect.ts";
 import { ensureModel } from "../order-model.ts";
 import type { Task } from "../task.ts";

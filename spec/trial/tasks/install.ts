@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { npmInstall, refuseInstallScripts, writeManifest } from "../../../scripts/install-packages.ts";
+import { npmInstall, refuseInstallScripts, writeManifest } from "@perch/testkit/packaging/install-packages.ts";
 import { measureInstalled } from "../installed-size.ts";
 import type { Task } from "../task.ts";
 

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Balancer } from "../../../chaos/balancer.ts";
-import { hang, startToolServer } from "../../../packages/server/test/support/tool-server.ts";
+import type { Balancer } from "@perch/testkit/installation/balancer.ts";
+import { hang, startToolServer } from "@perch/testkit/servers/tool-server.ts";
 import { expectEqual, expectText } from "../expect.ts";
 import type { FleetProcess } from "../fleet.ts";
 import type { Task } from "../task.ts";

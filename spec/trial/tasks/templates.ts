@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { freePort } from "../../../scripts/testbed/server-process.ts";
+import { freePort } from "@perch/testkit/installation/server-process.ts";
 import { expectText } from "../expect.ts";
 import { ensureModel } from "../order-model.ts";
 import type { Task } from "../task.ts";

@@ -1,6 +1,6 @@
 import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { npmInstall, writeManifest } from "../../../scripts/install-packages.ts";
+import { npmInstall, writeManifest } from "@perch/testkit/packaging/install-packages.ts";
 import { connectionOf, expectConversation, questions } from "../chatbot.ts";
 import { ensureModel } from "../order-model.ts";
 import type { Task } from "../task.ts";

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { hang, startToolServer } from "../../../packages/server/test/support/tool-server.ts";
-import { npmInstall, writeManifest } from "../../../scripts/install-packages.ts";
+import { npmInstall, writeManifest } from "@perch/testkit/packaging/install-packages.ts";
+import { hang, startToolServer } from "@perch/testkit/servers/tool-server.ts";
 import { connectionOf } from "../chatbot.ts";
 import { expectEqual } from "../expect.ts";
 import { packHigherVersion } from "../higher-version.ts";

@@ -1,10 +1,10 @@
 import { createHmac } from "node:crypto";
-import { oidcClient } from "../../../packages/server/test/support/open-id-provider.ts";
+import { currentCode } from "@perch/testkit/identity/one-time-code.ts";
+import { oidcClient } from "@perch/testkit/identity/open-id-provider.ts";
 import { answers, equal, holds, refuses, single } from "../expectations.ts";
 import { sendRequest } from "../http-client.ts";
 import { onOwnServer, type Statement, statement } from "../statement.ts";
 import { newAgent, newKey, type World } from "../world.ts";
-import { currentCode } from "./one-time-code.ts";
 
 const secret = "a secret that has 32 bytes or more";
 const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");

@@ -3,7 +3,7 @@ import { createHmac } from "node:crypto";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { freePort } from "../../../scripts/testbed/server-process.ts";
+import { freePort } from "@perch/testkit/installation/server-process.ts";
 import { equal, eventually, holds, single } from "../expectations.ts";
 import { sendRequest } from "../http-client.ts";
 import type { Delivery } from "../https-receiver.ts";

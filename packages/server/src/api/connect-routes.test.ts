@@ -1,6 +1,6 @@
+import { verifies } from "@perch/testkit/verifies.ts";
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
-import { verifies } from "../../../../spec/verifies.ts";
 import { requestPage } from "../../test/support/approval-links.ts";
 import { outboundAllowedPrivateRanges, useConsentTestbed } from "../../test/support/consent-testbed.ts";
 import {

@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { describe, expect, test } from "vitest";
-import { verifies } from "../../../../spec/verifies.ts";
 import { usePerch } from "../../test/support/harness.ts";
 
 const perch = usePerch();

@@ -1,6 +1,6 @@
 import { type Operation, operations } from "@perch/contract";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { describe, expect, test } from "vitest";
-import { verifies } from "../../../../spec/verifies.ts";
 import { usePerch } from "../../test/support/harness.ts";
 
 // Before the server starts: it binds the table as it is then.

@@ -2,8 +2,8 @@ import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { gzipSync } from "node:zlib";
 import { ErrorBody, errorStatus, operationKeys, operations, routeOf } from "@perch/contract";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { beforeAll, describe, expect, test } from "vitest";
-import { verifies } from "../../../../spec/verifies.ts";
 import { buildRequest } from "../../test/support/contract-client.ts";
 import { type Organisation, usePerch } from "../../test/support/harness.ts";
 

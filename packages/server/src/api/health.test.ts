@@ -1,6 +1,6 @@
+import { serviceUrl, withClient } from "@perch/testkit/installation/scratch-database.ts";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { serviceUrl, withClient } from "../../../../scripts/testbed/scratch-database.ts";
 import { startApi, testConfig, usePerch } from "../../test/support/harness.ts";
 import type { Config } from "../config/config.ts";
 import { migrationNames } from "../db/migrate.ts";

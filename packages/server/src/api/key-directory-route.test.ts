@@ -1,7 +1,7 @@
 import { createPublicKey, hash, verify } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { afterAll, describe, expect, test, vi } from "vitest";
-import { verifies } from "../../../../spec/verifies.ts";
 import { startPerch, testConfig } from "../../test/support/harness.ts";
 import { runRotateSigningKey } from "../operator/commands/run-rotate-signing-key.ts";
 import { UsageError } from "../operator/commands/usage.ts";

@@ -1,6 +1,6 @@
 import { type ErrorDetail, type Operation, type OperationKey, operationKeys, operations } from "@perch/contract";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { describe, expect, test } from "vitest";
-import { verifies } from "../../../../spec/verifies.ts";
 import { ApiError } from "../platform/api-error.ts";
 import { createParseInput } from "./parse-input.ts";
 

@@ -1,6 +1,6 @@
+import { serviceUrl } from "@perch/testkit/installation/scratch-database.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { serviceUrl } from "../../../../scripts/testbed/scratch-database.ts";
-import { verifies } from "../../../../spec/verifies.ts";
 import { signIn } from "../../test/support/browser.ts";
 import { expectError, ok, send } from "../../test/support/contract-client.ts";
 import { type ApiNode, startPerch } from "../../test/support/harness.ts";

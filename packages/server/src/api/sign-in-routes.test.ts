@@ -1,7 +1,7 @@
+import { createBrowserJar, signInAtIssuer } from "@perch/testkit/browsers/browser-jar.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { pino } from "pino";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { verifies } from "../../../../spec/verifies.ts";
-import { createBrowserJar, signInAtIssuer } from "../../test/support/browser-jar.ts";
 import { defaultAccounts, type PeopleTestbed, startPeopleTestbed } from "../../test/support/people-testbed.ts";
 
 let testbed: PeopleTestbed;

@@ -1,6 +1,6 @@
 import { crc32 } from "node:zlib";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { describe, expect, test } from "vitest";
-import { verifies } from "../../../../spec/verifies.ts";
 import { isWellFormedToken, newToken, tokenPrefix } from "./key-token.ts";
 
 const base62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";

@@ -1,8 +1,8 @@
+import { createBrowserJar, signInAtIssuer } from "@perch/testkit/browsers/browser-jar.ts";
+import { type Account, type PeopleIssuer, startPeopleIssuer } from "@perch/testkit/identity/people-issuer.ts";
+import { freePort } from "@perch/testkit/installation/server-process.ts";
 import { decodeJwt } from "jose";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { freePort } from "../../../../scripts/testbed/server-process.ts";
-import { createBrowserJar, signInAtIssuer } from "../../test/support/browser-jar.ts";
-import { type Account, type PeopleIssuer, startPeopleIssuer } from "../../test/support/people-issuer.ts";
 import { createFindIssuer } from "./oauth-issuer.ts";
 import { createOpenIdClient, type OpenIdClient, type PersonTokens } from "./openid-client.ts";
 

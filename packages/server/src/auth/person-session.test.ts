@@ -1,10 +1,11 @@
 import { randomBytes } from "node:crypto";
 import type { AuditEntry, Role } from "@perch/contract";
+import { generateTotpCode } from "@perch/testkit/identity/one-time-code.ts";
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { sql } from "kysely";
 import { afterEach, describe, expect, test } from "vitest";
-import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
-import { verifies } from "../../../../spec/verifies.ts";
-import { enrolSecondFactor, generateTotpCode } from "../../test/support/authenticator.ts";
+import { enrolSecondFactor } from "../../test/support/authenticator.ts";
 import { createSendInSession, type SendInSession, signIn } from "../../test/support/browser.ts";
 import { ok } from "../../test/support/contract-client.ts";
 import { type Organisation, startApi, usePerch } from "../../test/support/harness.ts";

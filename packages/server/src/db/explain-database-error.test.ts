@@ -1,5 +1,5 @@
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
 import { createTestDatabase, type TestDatabase } from "../../test/support/test-database.ts";
 import { explainDatabaseError } from "./explain-database-error.ts";
 import { refuseOldServer } from "./refuse-old-server.ts";

@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
+import { startWithholdingProxy } from "@perch/testkit/installation/withholding-proxy.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import type { Kysely } from "kysely";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
-import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
-import { verifies } from "../../../../spec/verifies.ts";
 import { openTestDatabase } from "../../test/support/open-database.ts";
 import { createTestDatabase } from "../../test/support/test-database.ts";
-import { startWithholdingProxy } from "../../test/support/withholding-proxy.ts";
 import { createLogger } from "../platform/logger.ts";
 import { createSealer } from "../platform/sealing.ts";
 import type { DB } from "./generated-rows.ts";

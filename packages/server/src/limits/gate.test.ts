@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { serviceUrl } from "@perch/testkit/installation/scratch-database.ts";
+import { startValkey } from "@perch/testkit/installation/valkey-process.ts";
+import { startWithholdingProxy } from "@perch/testkit/installation/withholding-proxy.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
-import { serviceUrl } from "../../../../scripts/testbed/scratch-database.ts";
-import { verifies } from "../../../../spec/verifies.ts";
-import { startValkey } from "../../test/support/valkey-process.ts";
-import { startWithholdingProxy } from "../../test/support/withholding-proxy.ts";
 import { newUuid } from "../platform/ids.ts";
 import { createLogger } from "../platform/logger.ts";
 import type { Bucket, Gate } from "./gate.ts";

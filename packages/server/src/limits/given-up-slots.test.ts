@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { startValkey, type ValkeyProcess } from "@perch/testkit/installation/valkey-process.ts";
+import { startWithholdingProxy } from "@perch/testkit/installation/withholding-proxy.ts";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { startValkey, type ValkeyProcess } from "../../test/support/valkey-process.ts";
-import { startWithholdingProxy } from "../../test/support/withholding-proxy.ts";
 import { newUuid } from "../platform/ids.ts";
 import { createLogger } from "../platform/logger.ts";
 import { createLocalSlots, organisationKey } from "./run-slots.ts";

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { serviceUrl } from "@perch/testkit/installation/scratch-database.ts";
+import { startValkey } from "@perch/testkit/installation/valkey-process.ts";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
-import { serviceUrl } from "../../../../scripts/testbed/scratch-database.ts";
-import { startValkey } from "../../test/support/valkey-process.ts";
 import { newUuid } from "../platform/ids.ts";
 import { createLogger } from "../platform/logger.ts";
 import { createLocalSlots, type RunSlots } from "./run-slots.ts";

@@ -1,5 +1,5 @@
+import { verifies } from "@perch/testkit/verifies.ts";
 import { describe, expect, test } from "vitest";
-import { verifies } from "../../../../spec/verifies.ts";
 import { createAddressGuard } from "./address-guard.ts";
 
 /** Addresses by the class that makes them forbidden. */

@@ -1,7 +1,7 @@
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
+import { createCertificates } from "@perch/testkit/identity/certificates.ts";
 import { afterEach, describe, expect, onTestFinished, test } from "vitest";
-import { createCertificates } from "../../test/support/certificates.ts";
 import {
   closeAll,
   createTestClient,

@@ -1,6 +1,6 @@
 import { gzipSync } from "node:zlib";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { afterEach, describe, expect, test } from "vitest";
-import { verifies } from "../../../../spec/verifies.ts";
 import {
   closeAll,
   createTestClient,

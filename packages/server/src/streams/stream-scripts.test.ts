@@ -1,6 +1,6 @@
+import { serviceUrl } from "@perch/testkit/installation/scratch-database.ts";
 import type { Redis } from "iovalkey";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { serviceUrl } from "../../../../scripts/testbed/scratch-database.ts";
 import { connectValkey } from "../limits/valkey-gate.ts";
 import { newUuid } from "../platform/ids.ts";
 import { createLogger } from "../platform/logger.ts";

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { startValkey, type ValkeyProcess } from "@perch/testkit/installation/valkey-process.ts";
+import { startWithholdingProxy } from "@perch/testkit/installation/withholding-proxy.ts";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { startValkey, type ValkeyProcess } from "../../test/support/valkey-process.ts";
-import { startWithholdingProxy } from "../../test/support/withholding-proxy.ts";
 import { connectValkey } from "../limits/valkey-gate.ts";
 import { createValkeyState } from "../limits/valkey-state.ts";
 import { newUuid } from "../platform/ids.ts";

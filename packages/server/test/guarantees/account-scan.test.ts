@@ -1,8 +1,15 @@
+import {
+  type AccountProvider,
+  accountClients,
+  startAccountProvider,
+} from "@perch/testkit/identity/account-provider.ts";
+import { startRestate } from "@perch/testkit/installation/restate-process.ts";
+import { serviceUrl } from "@perch/testkit/installation/scratch-database.ts";
+import { startMcpServer, textResult } from "@perch/testkit/servers/mcp-server.ts";
+import { lastUserMessage, startScriptServer } from "@perch/testkit/servers/script-server.ts";
+import { startWebhookReceiver } from "@perch/testkit/servers/webhook-receiver.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startRestate } from "../../../../scripts/testbed/restate-process.ts";
-import { serviceUrl } from "../../../../scripts/testbed/scratch-database.ts";
-import { verifies } from "../../../../spec/verifies.ts";
-import { type AccountProvider, accountClients, startAccountProvider } from "../support/account-provider.ts";
 import { collectLogs } from "../support/collected-logs.ts";
 import { accountConfig, perchUrl } from "../support/connected-accounts.ts";
 import { confirm, connectedTool, walkConsent } from "../support/consents.ts";
@@ -11,15 +18,12 @@ import { echoModes, startEchoingTool } from "../support/echoing-servers.ts";
 import { invokeStreaming } from "../support/event-stream-client.ts";
 import { type Organisation, startPerch } from "../support/harness.ts";
 import { invokeAgent, invokeInBackground } from "../support/invoke-calls.ts";
-import { startMcpServer, textResult } from "../support/mcp-server.ts";
-import { lastUserMessage, startScriptServer } from "../support/script-server.ts";
 import { createSecret } from "../support/secret-calls.ts";
 import { callThenQuote } from "../support/secret-runs.ts";
 import { startSpanCollector } from "../support/span-collector.ts";
 import { readConnection, setAccessExpiry } from "../support/stored-connections.ts";
 import { containsEncoded, readDatabaseRows, readEngineTables } from "../support/stored-texts.ts";
 import { fastWebhookConfig, waitForDeliveriesToEnd } from "../support/webhook-calls.ts";
-import { startWebhookReceiver } from "../support/webhook-receiver.ts";
 
 let release: () => void = () => undefined;
 const released = new Promise<void>((resolve) => {

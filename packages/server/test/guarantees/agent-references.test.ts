@@ -1,6 +1,6 @@
 import { type OperationKey, operationKeys, operations, routeOf } from "@perch/contract";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { verifies } from "../../../../spec/verifies.ts";
 import { buildRequest, ok } from "../support/contract-client.ts";
 import { deploy } from "../support/deployment-calls.ts";
 import { type Organisation, startPerch } from "../support/harness.ts";

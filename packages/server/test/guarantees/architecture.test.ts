@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { basename, join, matchesGlob } from "node:path";
 import { describe, expect, test } from "vitest";
-import { type Edge, importsOf, root, sourceFiles } from "../support/source-files.ts";
+import { type Edge, importsOf, root, sourceFiles } from "@perch/testkit/source-files.ts";
 
 /** A room is a top folder of the server, from the door down. It may import itself and the rooms listed with it. */
 const rooms: Record<string, readonly string[]> = {

@@ -1,7 +1,7 @@
 import { dataPlaneOperations, isRepeatable, type Operation, operationKeys, operations } from "@perch/contract";
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
-import { verifies } from "../../../../spec/verifies.ts";
 import { buildRequest, ok } from "../support/contract-client.ts";
 import { type Organisation, startPerch } from "../support/harness.ts";
 import { createOrganisationWithSample } from "../support/operation-samples.ts";

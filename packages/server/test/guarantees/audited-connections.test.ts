@@ -1,5 +1,5 @@
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
 import { describe, expect, test } from "vitest";
-import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
 import { confirm, createLink } from "../support/consents.ts";
 import { buildRequest, expectError, ok } from "../support/contract-client.ts";
 import { type Organisation, usePerch } from "../support/harness.ts";

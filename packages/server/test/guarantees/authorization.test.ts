@@ -1,6 +1,6 @@
 import { type Operation, type OperationKey, operations, type Permission, permissions } from "@perch/contract";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { describe, expect, test } from "vitest";
-import { verifies } from "../../../../spec/verifies.ts";
 import { buildRequest } from "../support/contract-client.ts";
 import { usePerch } from "../support/harness.ts";
 

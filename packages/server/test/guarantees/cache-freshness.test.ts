@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { serviceUrl, withClient } from "@perch/testkit/installation/scratch-database.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { serviceUrl, withClient } from "../../../../scripts/testbed/scratch-database.ts";
-import { verifies } from "../../../../spec/verifies.ts";
 import { ok, send } from "../support/contract-client.ts";
 import { type ApiNode, startPerch } from "../support/harness.ts";
 

@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Deployment } from "@perch/contract";
+import { serviceUrl, withClient } from "@perch/testkit/installation/scratch-database.ts";
+import { startScriptServer } from "@perch/testkit/servers/script-server.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { serviceUrl, withClient } from "../../../../scripts/testbed/scratch-database.ts";
-import { verifies } from "../../../../spec/verifies.ts";
 import { parsePublicId } from "../../src/platform/ids.ts";
 import { chooseArm } from "../../src/resources/deployments/deployment-rules.ts";
 import { createServingDirectory } from "../../src/resources/deployments/serving-directory.ts";
@@ -10,7 +11,6 @@ import { ok } from "../support/contract-client.ts";
 import { deploy, getDeployment } from "../support/deployment-calls.ts";
 import { type ApiNode, type Organisation, type Perch, usePerch } from "../support/harness.ts";
 import { type InvokeResponse, invokeAgent } from "../support/invoke-calls.ts";
-import { startScriptServer } from "../support/script-server.ts";
 import { usePerchWithWorkerProcesses } from "../support/worker-processes.ts";
 
 /** The live version echoes; the canary calls this server, whose replies the test sets. */

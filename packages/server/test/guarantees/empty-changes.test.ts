@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { type Operation, type OperationKey, operationKeys, operations } from "@perch/contract";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { describe, expect, test } from "vitest";
-import { verifies } from "../../../../spec/verifies.ts";
 import { parsePublicId } from "../../src/platform/ids.ts";
 import { buildRequest, ok } from "../support/contract-client.ts";
 import { type Organisation, usePerch } from "../support/harness.ts";

@@ -1,8 +1,8 @@
 import { type Operation, type OperationKey, operationKeys, operations } from "@perch/contract";
+import { serviceUrl, withClient } from "@perch/testkit/installation/scratch-database.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import type { Client } from "pg";
 import { describe, expect, test } from "vitest";
-import { serviceUrl, withClient } from "../../../../scripts/testbed/scratch-database.ts";
-import { verifies } from "../../../../spec/verifies.ts";
 import { buildRequest, ok } from "../support/contract-client.ts";
 import { type Organisation, usePerch } from "../support/harness.ts";
 import { createOrganisationWithSample } from "../support/operation-samples.ts";

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { verifies } from "../../../../spec/verifies.ts";
 import { ok } from "../support/contract-client.ts";
 import { erase, waitUntilErased } from "../support/erasure/erase-calls.ts";
 import { insertLostConnection } from "../support/erasure/lost-connections.ts";

@@ -1,5 +1,7 @@
+import { startValkey, type ValkeyProcess } from "@perch/testkit/installation/valkey-process.ts";
+import { startWebhookReceiver, type WebhookReceiver } from "@perch/testkit/servers/webhook-receiver.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { verifies } from "../../../../spec/verifies.ts";
 import { openAsOwner } from "../../src/db/open-as-owner.ts";
 import { createEngineRuns } from "../../src/engine/engine-runs.ts";
 import { runEraseOrganisation } from "../../src/operator/commands/run-erase-organisation.ts";
@@ -28,9 +30,7 @@ import { findTraces } from "../support/erasure/user-traces.ts";
 import { type Organisation, type Perch, startPerch } from "../support/harness.ts";
 import { invokeAgent, invokeInBackground, waitForRunRecord } from "../support/invoke-calls.ts";
 import { createSecret } from "../support/secret-calls.ts";
-import { startValkey, type ValkeyProcess } from "../support/valkey-process.ts";
 import { createWebhook, fastWebhookConfig } from "../support/webhook-calls.ts";
-import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
 
 /**
  * At full size: PERCH_ERASURE_USERS=200 PERCH_ERASURE_ACTS=5000 vitest run packages/server/test/guarantees/erasure.test.ts

@@ -1,6 +1,6 @@
+import { type RestateCluster, startRestate } from "@perch/testkit/installation/restate-process.ts";
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type RestateCluster, startRestate } from "../../../../scripts/testbed/restate-process.ts";
-import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
 import { maintainPartitions } from "../../src/db/partitions.ts";
 import { startPerch } from "../support/harness.ts";
 import { createScriptedAgent, invokeAgent } from "../support/invoke-calls.ts";

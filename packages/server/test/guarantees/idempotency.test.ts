@@ -1,7 +1,7 @@
 import { isRepeatable, type OperationKey, operationKeys, operations } from "@perch/contract";
+import { serviceUrl, withClient } from "@perch/testkit/installation/scratch-database.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { serviceUrl, withClient } from "../../../../scripts/testbed/scratch-database.ts";
-import { verifies } from "../../../../spec/verifies.ts";
 import { buildRequest, ok } from "../support/contract-client.ts";
 import { type ApiNode, startPerch } from "../support/harness.ts";
 import { createOrganisationWithSample } from "../support/operation-samples.ts";

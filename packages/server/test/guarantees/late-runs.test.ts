@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
 import { beforeAll, describe, expect, test } from "vitest";
-import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
 import { maintainPartitions } from "../../src/db/partitions.ts";
 import { parsePublicId, toPublicId, uuidTime } from "../../src/platform/ids.ts";
 import { openWaitingState, sealWaitingState } from "../../src/resources/waiting-runs/waiting-state.ts";

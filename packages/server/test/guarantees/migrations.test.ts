@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
 import { currentSchema, migrate, migrationNames, pendingMigrations, type Schema } from "../../src/db/migrate.ts";
 import { refusePrivilegedRole } from "../../src/db/refuse-privileged-role.ts";
 import { createLogger } from "../../src/platform/logger.ts";

@@ -1,5 +1,5 @@
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
 import { indexPartitions, maintainPartitions } from "../../src/db/partitions.ts";
 import { openTestDatabase } from "../support/open-database.ts";
 import { createTestDatabase, type TestDatabase } from "../support/test-database.ts";

@@ -1,5 +1,5 @@
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
 import { beforeAll, describe, expect, test } from "vitest";
-import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
 import { newUuid } from "../../src/platform/ids.ts";
 import { agentResource } from "../../src/resources/agents/agent-resource.ts";
 import { keptDays } from "../../src/resources/agents/purge-agents.ts";

@@ -1,6 +1,6 @@
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
-import { verifies } from "../../../../spec/verifies.ts";
 import { newUuid, parsePublicId } from "../../src/platform/ids.ts";
 import { connectionResource } from "../../src/resources/connections/connection-resource.ts";
 import { createFinishRevocations } from "../../src/resources/connections/finish-revocations.ts";

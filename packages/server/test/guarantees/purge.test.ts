@@ -1,5 +1,5 @@
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
 import { beforeAll, describe, expect, test } from "vitest";
-import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
 import { newUuid } from "../../src/platform/ids.ts";
 import { ok } from "../support/contract-client.ts";
 import { type Organisation, usePerch } from "../support/harness.ts";

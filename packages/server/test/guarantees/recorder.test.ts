@@ -1,6 +1,6 @@
+import { listRelations, type Relation } from "@perch/testkit/installation/database-catalogue.ts";
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { listRelations, type Relation } from "../../../../scripts/database-rights/catalogue.ts";
-import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
 import type { Database } from "../../src/db/database.ts";
 import type { RunInput, RunOutcome } from "../../src/engine/messages.ts";
 import { newUuid } from "../../src/platform/ids.ts";

@@ -1,5 +1,5 @@
+import { startRestate } from "@perch/testkit/installation/restate-process.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startRestate } from "../../../../scripts/testbed/restate-process.ts";
 import { closeCoreStep, composeCore } from "../../src/compose/core.ts";
 import { composeWorker } from "../../src/compose/worker.ts";
 import { createLogger } from "../../src/platform/logger.ts";

@@ -1,13 +1,13 @@
-import type pg from "pg";
-import { afterAll, beforeAll, expect, test } from "vitest";
 import {
   listFunctions,
   listPolicies,
   listRelations,
   type Policy,
   type Relation,
-} from "../../../../scripts/database-rights/catalogue.ts";
-import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
+} from "@perch/testkit/installation/database-catalogue.ts";
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
+import type pg from "pg";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestDatabase, type TestDatabase } from "../support/test-database.ts";
 
 const ownRows = "own_organisation: permissive all to public using (organisation_id = current_organisation_id())";

@@ -1,6 +1,6 @@
+import { serviceUrl } from "@perch/testkit/installation/scratch-database.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { beforeAll, describe, expect, test } from "vitest";
-import { serviceUrl } from "../../../../scripts/testbed/scratch-database.ts";
-import { verifies } from "../../../../spec/verifies.ts";
 import { deploy, rollBack, setDraftReply } from "../support/deployment-calls.ts";
 import { type ApiNode, usePerch } from "../support/harness.ts";
 import { createScriptedAgent, invokeAgent } from "../support/invoke-calls.ts";

@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
+import { listRelations, type Relation } from "@perch/testkit/installation/database-catalogue.ts";
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
+import { startWebhookReceiver, type WebhookReceiver } from "@perch/testkit/servers/webhook-receiver.ts";
 import { type RawBuilder, sql, type Transaction } from "kysely";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { listRelations, type Relation } from "../../../../scripts/database-rights/catalogue.ts";
-import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
 import type { DB } from "../../src/db/generated-rows.ts";
 import { parsePublicId } from "../../src/platform/ids.ts";
 import { ok } from "../support/contract-client.ts";
@@ -16,7 +17,6 @@ import { createSecret } from "../support/secret-calls.ts";
 import { insertWaitingRun } from "../support/stored-approvals.ts";
 import { insertConnection } from "../support/stored-connections.ts";
 import { createWebhook, fastWebhookConfig } from "../support/webhook-calls.ts";
-import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
 
 /** What a query that forgets its filter can do. reviewed-policies.test.ts compares the policies themselves with a list. */
 const perch = usePerch(fastWebhookConfig, { withWorker: true });

@@ -1,6 +1,9 @@
 import type { AgentDefinitionPatch } from "@perch/contract";
+import { startRestate } from "@perch/testkit/installation/restate-process.ts";
+import { startValkey } from "@perch/testkit/installation/valkey-process.ts";
+import { startToolServer } from "@perch/testkit/servers/tool-server.ts";
+import { startWebhookReceiver } from "@perch/testkit/servers/webhook-receiver.ts";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
-import { startRestate } from "../../../../scripts/testbed/restate-process.ts";
 import { findCheapestRun, listDifferences, readBudget, writeBudget } from "../support/budget-table.ts";
 import { ok } from "../support/contract-client.ts";
 import { invokeStreaming } from "../support/event-stream-client.ts";
@@ -9,10 +12,7 @@ import { invokeAgent } from "../support/invoke-calls.ts";
 import { countRunCosts, type MeasuredRun, type RunCost, type RunCosts } from "../support/run-costs.ts";
 import { createSecret } from "../support/secret-calls.ts";
 import { insertConnection } from "../support/stored-connections.ts";
-import { startToolServer } from "../support/tool-server.ts";
-import { startValkey } from "../support/valkey-process.ts";
 import { createWebhook } from "../support/webhook-calls.ts";
-import { startWebhookReceiver } from "../support/webhook-receiver.ts";
 
 /** What one run of each kind costs while nothing else is under way and caches are filled. CONTRIBUTING.md explains the columns. */
 const budget = readBudget(`

@@ -1,17 +1,17 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { startRestate } from "@perch/testkit/installation/restate-process.ts";
+import { startScriptServer } from "@perch/testkit/servers/script-server.ts";
+import { startToolServer } from "@perch/testkit/servers/tool-server.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { afterAll, expect, test } from "vitest";
-import { startRestate } from "../../../../scripts/testbed/restate-process.ts";
-import { verifies } from "../../../../spec/verifies.ts";
 import { closeCoreStep, composeCore } from "../../src/compose/core.ts";
 import { composeWorker } from "../../src/compose/worker.ts";
 import { createLogger } from "../../src/platform/logger.ts";
 import { shutDown } from "../../src/platform/shutdown.ts";
 import { ok } from "../support/contract-client.ts";
 import { startApi, startPerch } from "../support/harness.ts";
-import { startScriptServer } from "../support/script-server.ts";
 import { createSecret } from "../support/secret-calls.ts";
 import { bearer, callThenQuote, callTool, createAgentWithTools, hostOf, httpTool } from "../support/secret-runs.ts";
-import { startToolServer } from "../support/tool-server.ts";
 
 /** How long the tool accepts the value before, as a key that is being rotated is accepted. */
 const overlapMs = 5000;

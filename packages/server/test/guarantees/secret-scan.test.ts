@@ -1,7 +1,8 @@
+import { startRestate } from "@perch/testkit/installation/restate-process.ts";
+import { serviceUrl } from "@perch/testkit/installation/scratch-database.ts";
+import { startWebhookReceiver } from "@perch/testkit/servers/webhook-receiver.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { afterAll, expect, test } from "vitest";
-import { startRestate } from "../../../../scripts/testbed/restate-process.ts";
-import { serviceUrl } from "../../../../scripts/testbed/scratch-database.ts";
-import { verifies } from "../../../../spec/verifies.ts";
 import { collectLogs } from "../support/collected-logs.ts";
 import { ok } from "../support/contract-client.ts";
 import {
@@ -19,7 +20,6 @@ import { hostOf, httpTool } from "../support/secret-runs.ts";
 import { startSpanCollector } from "../support/span-collector.ts";
 import { containsEncoded, listForms, readDatabaseRows, readEngineTables } from "../support/stored-texts.ts";
 import { fastWebhookConfig, waitForDeliveriesToEnd } from "../support/webhook-calls.ts";
-import { startWebhookReceiver } from "../support/webhook-receiver.ts";
 
 /** With every kind of character that some encoding changes; those of API keys have no spaces. */
 const values = {

@@ -1,13 +1,13 @@
+import { startRestate } from "@perch/testkit/installation/restate-process.ts";
+import { serviceUrl } from "@perch/testkit/installation/scratch-database.ts";
+import { lastUserMessage, startOpenAiServer } from "@perch/testkit/servers/models/openai-server.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { afterAll, expect, test } from "vitest";
-import { startRestate } from "../../../../scripts/testbed/restate-process.ts";
-import { serviceUrl } from "../../../../scripts/testbed/scratch-database.ts";
-import { verifies } from "../../../../spec/verifies.ts";
 import { collectLogs } from "../support/collected-logs.ts";
 import { ok } from "../support/contract-client.ts";
 import { createModelProvider, providerSecret } from "../support/create-model-provider.ts";
 import { startPerch } from "../support/harness.ts";
 import { invokeAgent, invokeInBackground, waitForRunRecord } from "../support/invoke-calls.ts";
-import { lastUserMessage, startOpenAiServer } from "../support/model-servers/openai-server.ts";
 import { containsEncoded, readDatabaseRows, readEngineTables } from "../support/stored-texts.ts";
 
 const server = await startOpenAiServer((call) => {

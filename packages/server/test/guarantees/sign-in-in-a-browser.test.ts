@@ -1,6 +1,6 @@
+import { launchChromium } from "@perch/testkit/browsers/chromium.ts";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { launchChromium } from "../../../../scripts/testbed/chromium.ts";
 import { type PeopleTestbed, startPeopleTestbed } from "../support/people-testbed.ts";
 
 let testbed: PeopleTestbed;

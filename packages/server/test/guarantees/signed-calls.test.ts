@@ -1,16 +1,16 @@
+import { startMcpServer } from "@perch/testkit/servers/mcp-server.ts";
+import { startOpenAiServer } from "@perch/testkit/servers/models/openai-server.ts";
+import { startToolServer, type TestServer } from "@perch/testkit/servers/tool-server.ts";
+import { startWebhookReceiver } from "@perch/testkit/servers/webhook-receiver.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { afterAll, describe, expect, test } from "vitest";
-import { verifies } from "../../../../spec/verifies.ts";
 import { ok } from "../support/contract-client.ts";
 import { createModelProvider } from "../support/create-model-provider.ts";
 import { type Organisation, usePerch } from "../support/harness.ts";
 import { invokeAgent } from "../support/invoke-calls.ts";
-import { startMcpServer } from "../support/mcp-server.ts";
-import { startOpenAiServer } from "../support/model-servers/openai-server.ts";
 import { startSpanCollector } from "../support/span-collector.ts";
-import { startToolServer, type TestServer } from "../support/tool-server.ts";
 import { type Jwk, verifySignature } from "../support/verify-signature.ts";
 import { createWebhook, fastWebhookConfig } from "../support/webhook-calls.ts";
-import { startWebhookReceiver } from "../support/webhook-receiver.ts";
 
 const collector = await startSpanCollector();
 let failures = 0;

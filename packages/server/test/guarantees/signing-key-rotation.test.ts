@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import { startToolServer } from "@perch/testkit/servers/tool-server.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { afterAll, expect, test } from "vitest";
-import { verifies } from "../../../../spec/verifies.ts";
 import { createSigningKeys, rotateSigningKey, type SigningKeys } from "../../src/db/signing-keys.ts";
 import { buildKeyDirectory } from "../../src/outbound/signing/key-directory.ts";
 import { createSignedFetch } from "../../src/outbound/signing/signed-fetch.ts";
@@ -9,7 +10,6 @@ import { createLogger } from "../../src/platform/logger.ts";
 import { createSealer } from "../../src/platform/sealing.ts";
 import { openTestDatabase } from "../support/open-database.ts";
 import { createTestDatabase } from "../support/test-database.ts";
-import { startToolServer } from "../support/tool-server.ts";
 import { type Jwk, verifySignature } from "../support/verify-signature.ts";
 
 /** As in production, where it is 30 s, 300 s and at least 600 s. */

@@ -4,10 +4,10 @@ import { once } from "node:events";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { type DurablePostgres, startDurablePostgres } from "@perch/testkit/installation/durable-postgres.ts";
+import { type RestateCluster, startRestate } from "@perch/testkit/installation/restate-process.ts";
+import { freePort } from "@perch/testkit/installation/server-process.ts";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { type DurablePostgres, startDurablePostgres } from "../../../../scripts/testbed/durable-postgres.ts";
-import { type RestateCluster, startRestate } from "../../../../scripts/testbed/restate-process.ts";
-import { freePort } from "../../../../scripts/testbed/server-process.ts";
 
 const main = join(import.meta.dirname, "../../src/main.ts");
 const folder = mkdtempSync(join(tmpdir(), "perch-start-order-"));

@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
-import { verifies } from "../../../../spec/verifies.ts";
 import {
   createRow,
   type Lifecycle,

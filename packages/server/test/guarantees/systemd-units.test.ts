@@ -5,8 +5,8 @@ import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, w
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { freePort, waitUntilReady } from "@perch/testkit/installation/server-process.ts";
 import { afterAll, describe, expect, test } from "vitest";
-import { freePort, waitUntilReady } from "../../../../scripts/testbed/server-process.ts";
 import { knownVariables } from "../../src/config/config.ts";
 import { createTestDatabase } from "../support/test-database.ts";
 

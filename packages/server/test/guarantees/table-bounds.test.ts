@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { listRelations } from "@perch/testkit/installation/database-catalogue.ts";
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { listRelations } from "../../../../scripts/database-rights/catalogue.ts";
-import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
 import { tables } from "../../src/compose/resources.ts";
 import { maintainPartitions } from "../../src/db/partitions.ts";
 import { keptDays as agentDays } from "../../src/resources/agents/purge-agents.ts";

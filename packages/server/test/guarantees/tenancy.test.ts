@@ -1,6 +1,6 @@
 import { type OperationKey, operationKeys, operations, type Secret } from "@perch/contract";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { beforeAll, describe, expect, test } from "vitest";
-import { verifies } from "../../../../spec/verifies.ts";
 import {
   approvalAttempts,
   deploymentAttempts,

@@ -1,5 +1,5 @@
+import { verifies } from "@perch/testkit/verifies.ts";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { verifies } from "../../../../spec/verifies.ts";
 import { runResetAgentSecurity } from "../../src/operator/commands/run-reset-agent-security.ts";
 import { ok } from "../support/contract-client.ts";
 import { type Organisation, startPerch } from "../support/harness.ts";

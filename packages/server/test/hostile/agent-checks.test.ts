@@ -1,11 +1,11 @@
 import { tierLimits } from "@perch/contract";
+import { hang, startToolServer } from "@perch/testkit/servers/tool-server.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { verifies } from "../../../../spec/verifies.ts";
 import { partOf } from "../../src/fairness/shares.ts";
 import { ok } from "../support/contract-client.ts";
 import { usePerch } from "../support/harness.ts";
 import { createSecret, secretValue } from "../support/secret-calls.ts";
-import { hang, startToolServer } from "../support/tool-server.ts";
 
 const guarded = usePerch();
 const open = usePerch({ outboundAllowedPrivateRanges: ["127.0.0.0/8"] });

@@ -1,5 +1,5 @@
+import { verifies } from "@perch/testkit/verifies.ts";
 import { describe, expect, test } from "vitest";
-import { verifies } from "../../../../spec/verifies.ts";
 import { sendFromPage, signIn } from "../support/browser.ts";
 import { usePerch } from "../support/harness.ts";
 import { sendRawRequest } from "../support/raw-request.ts";

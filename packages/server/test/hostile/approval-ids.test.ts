@@ -1,5 +1,5 @@
+import { verifies } from "@perch/testkit/verifies.ts";
 import { beforeAll, describe, expect, test } from "vitest";
-import { verifies } from "../../../../spec/verifies.ts";
 import { newUuid, toPublicId } from "../../src/platform/ids.ts";
 import { createLinkWebhook, createToken, publicUrl } from "../support/approval-links.ts";
 import { expectError, ok } from "../support/contract-client.ts";

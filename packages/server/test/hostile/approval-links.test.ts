@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
-import { verifies } from "../../../../spec/verifies.ts";
 import { newUuid, parsePublicId } from "../../src/platform/ids.ts";
 import { createApprovalLinks, linkGeneration } from "../../src/resources/approvals/approval-link.ts";
 import {

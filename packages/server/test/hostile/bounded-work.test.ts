@@ -1,5 +1,5 @@
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
 import { describe, expect, test } from "vitest";
-import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
 import { newUuid, parsePublicId, toPublicId, uuidTime } from "../../src/platform/ids.ts";
 import { listInvocations } from "../../src/runs/record/invocation-queries.ts";
 import { expectError, ok } from "../support/contract-client.ts";

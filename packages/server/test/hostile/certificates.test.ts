@@ -1,9 +1,9 @@
 import { X509Certificate } from "node:crypto";
 import type { AddressInfo } from "node:net";
+import { type Certificate, createCertificates } from "@perch/testkit/identity/certificates.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { verifies } from "../../../../spec/verifies.ts";
 import { isAcceptedCertificate } from "../../src/auth/certificate-rules.ts";
-import { type Certificate, createCertificates } from "../support/certificates.ts";
 import { ok } from "../support/contract-client.ts";
 import { startHaproxy } from "../support/haproxy.ts";
 import { type Organisation, startPerch } from "../support/harness.ts";

@@ -1,14 +1,14 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { createAgent, useConsentTestbed } from "../support/consent-testbed.ts";
-import { askForLink, connectedTool, openBrowser } from "../support/consents.ts";
-import { ok } from "../support/contract-client.ts";
 import {
   resourceMetadataPath,
   type ScriptedServer,
   serverMetadata,
   serverMetadataPath,
   startScriptedServer,
-} from "../support/scripted-server.ts";
+} from "@perch/testkit/identity/scripted-server.ts";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { createAgent, useConsentTestbed } from "../support/consent-testbed.ts";
+import { askForLink, connectedTool, openBrowser } from "../support/consents.ts";
+import { ok } from "../support/contract-client.ts";
 
 /** Attacks 36 to 41 of docs/security/connections.md: metadata that leads Perch to where it must not go. */
 const testbed = useConsentTestbed();

@@ -1,5 +1,5 @@
+import { type AccountProvider, startAccountProvider } from "@perch/testkit/identity/account-provider.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type AccountProvider, startAccountProvider } from "../support/account-provider.ts";
 import { createAgent, outboundAllowedPrivateRanges } from "../support/consent-testbed.ts";
 import {
   type ConsentBrowser,

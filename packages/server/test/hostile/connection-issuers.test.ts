@@ -1,3 +1,9 @@
+import {
+  type ScriptedServer,
+  serverMetadata,
+  serverMetadataPath,
+  startScriptedServer,
+} from "@perch/testkit/identity/scripted-server.ts";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
 import { createAgent, useConsentTestbed } from "../support/consent-testbed.ts";
 import {
@@ -11,12 +17,6 @@ import {
   returnUrl,
 } from "../support/consents.ts";
 import { ok } from "../support/contract-client.ts";
-import {
-  type ScriptedServer,
-  serverMetadata,
-  serverMetadataPath,
-  startScriptedServer,
-} from "../support/scripted-server.ts";
 
 /** Attacks 29 to 35 of docs/security/connections.md: authorization servers that lie, or are mixed up. */
 const testbed = useConsentTestbed();

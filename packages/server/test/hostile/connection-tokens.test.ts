@@ -1,17 +1,17 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
-import { parsePublicId } from "../../src/platform/ids.ts";
-import { useConsentTestbed } from "../support/consent-testbed.ts";
-import { connect, connectedTool, readConnection } from "../support/consents.ts";
-import { ok } from "../support/contract-client.ts";
-import { invokeAgent } from "../support/invoke-calls.ts";
-import { startScriptServer } from "../support/script-server.ts";
 import {
   type ScriptedServer,
   serverMetadata,
   serverMetadataPath,
   startScriptedServer,
-} from "../support/scripted-server.ts";
+} from "@perch/testkit/identity/scripted-server.ts";
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
+import { startScriptServer } from "@perch/testkit/servers/script-server.ts";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { parsePublicId } from "../../src/platform/ids.ts";
+import { useConsentTestbed } from "../support/consent-testbed.ts";
+import { connect, connectedTool, readConnection } from "../support/consents.ts";
+import { ok } from "../support/contract-client.ts";
+import { invokeAgent } from "../support/invoke-calls.ts";
 import { callThenQuote, callTool } from "../support/secret-runs.ts";
 import { setAccessExpiry } from "../support/stored-connections.ts";
 

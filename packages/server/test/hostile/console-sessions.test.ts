@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { beforeEach, describe, expect, test } from "vitest";
-import { verifies } from "../../../../spec/verifies.ts";
 import { type SignedIn, sendFromPage, signIn } from "../support/browser.ts";
 import { ok } from "../support/contract-client.ts";
 import { type Organisation, usePerch } from "../support/harness.ts";

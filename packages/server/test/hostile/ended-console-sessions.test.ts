@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
-import { verifies } from "../../../../spec/verifies.ts";
 import { createAdmission } from "../../src/api/admission.ts";
 import { createKeyDirectory, sessionCredential } from "../../src/auth/authenticate.ts";
 import { unauthenticatedBucket } from "../../src/limits/rates.ts";

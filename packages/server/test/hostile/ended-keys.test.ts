@@ -1,5 +1,5 @@
+import { serviceUrl } from "@perch/testkit/installation/scratch-database.ts";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { serviceUrl } from "../../../../scripts/testbed/scratch-database.ts";
 import { createAdmission } from "../../src/api/admission.ts";
 import { createKeyDirectory } from "../../src/auth/authenticate.ts";
 import { unauthenticatedBucket } from "../../src/limits/rates.ts";

@@ -1,5 +1,5 @@
+import { verifies } from "@perch/testkit/verifies.ts";
 import { describe, expect, test } from "vitest";
-import { verifies } from "../../../../spec/verifies.ts";
 import { maxOpenErasures } from "../../src/resources/erasures/erasure-rules.ts";
 import { expectError, ok } from "../support/contract-client.ts";
 import { type Organisation, usePerch } from "../support/harness.ts";

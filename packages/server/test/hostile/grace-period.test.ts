@@ -1,8 +1,8 @@
 import { createHmac } from "node:crypto";
 import { agentSourceOf, type Operation, type OperationKey, operationKeys, operations } from "@perch/contract";
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { describe, expect, test } from "vitest";
-import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
-import { verifies } from "../../../../spec/verifies.ts";
 import { buildRequest, ok } from "../support/contract-client.ts";
 import { type Organisation, usePerch } from "../support/harness.ts";
 

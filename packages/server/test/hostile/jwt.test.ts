@@ -1,6 +1,6 @@
 import { createHmac, generateKeyPairSync } from "node:crypto";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { verifies } from "../../../../spec/verifies.ts";
 import { ok } from "../support/contract-client.ts";
 import { type Organisation, startPerch } from "../support/harness.ts";
 import { expectRefusal, sendRawRequest } from "../support/raw-request.ts";

@@ -1,11 +1,11 @@
+import { serviceUrl } from "@perch/testkit/installation/scratch-database.ts";
+import { startScriptServer } from "@perch/testkit/servers/script-server.ts";
 import { Redis } from "iovalkey";
 import { afterAll, describe, expect, test } from "vitest";
-import { serviceUrl } from "../../../../scripts/testbed/scratch-database.ts";
 import { parsePublicId } from "../../src/platform/ids.ts";
 import { followRunStream } from "../support/event-stream-client.ts";
 import { type Organisation, usePerch } from "../support/harness.ts";
 import { createScriptedAgent, invokeInBackground, waitForRunRecord } from "../support/invoke-calls.ts";
-import { startScriptServer } from "../support/script-server.ts";
 
 /** Nine such answers are more than the 8 MiB that the streams of a free organisation may keep. */
 const answer = "x".repeat(1_000_000);

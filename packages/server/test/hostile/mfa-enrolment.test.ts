@@ -1,8 +1,9 @@
+import { generateTotpCode } from "@perch/testkit/identity/one-time-code.ts";
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
 import { runBeginMfa } from "../../src/operator/commands/run-begin-mfa.ts";
 import { parsePublicId } from "../../src/platform/ids.ts";
-import { enrolSecondFactor, generateTotpCode } from "../support/authenticator.ts";
+import { enrolSecondFactor } from "../support/authenticator.ts";
 import { ok } from "../support/contract-client.ts";
 import { type Organisation, startPerch } from "../support/harness.ts";
 import { expectRefusal, sendRawRequest } from "../support/raw-request.ts";

@@ -1,9 +1,10 @@
+import { generateTotpCode } from "@perch/testkit/identity/one-time-code.ts";
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
-import { verifies } from "../../../../spec/verifies.ts";
 import { createLogger } from "../../src/platform/logger.ts";
 import { shutDown } from "../../src/platform/shutdown.ts";
-import { type EnrolledFactor, enrolSecondFactor, generateTotpCode } from "../support/authenticator.ts";
+import { type EnrolledFactor, enrolSecondFactor } from "../support/authenticator.ts";
 import { ok } from "../support/contract-client.ts";
 import { type Organisation, startApi, startPerch } from "../support/harness.ts";
 import { expectRefusal, sendRawRequest } from "../support/raw-request.ts";

@@ -2,13 +2,13 @@ import { createHmac, createPublicKey, type JsonWebKey } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { type OpenIdProvider, oidcClient, startOpenIdProvider } from "@perch/testkit/identity/open-id-provider.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { generateKeyPair, SignJWT } from "jose";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { verifies } from "../../../../spec/verifies.ts";
 import { createVerifyOAuth } from "../../src/auth/verify-oauth.ts";
 import { ok } from "../support/contract-client.ts";
 import { type Organisation, startPerch } from "../support/harness.ts";
-import { type OpenIdProvider, oidcClient, startOpenIdProvider } from "../support/open-id-provider.ts";
 import { expectRefusal, sendRawRequest } from "../support/raw-request.ts";
 
 const audience = "urn:perch";

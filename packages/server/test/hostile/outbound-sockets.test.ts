@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { startRestate } from "@perch/testkit/installation/restate-process.ts";
+import { startToolServer } from "@perch/testkit/servers/tool-server.ts";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { startRestate } from "../../../../scripts/testbed/restate-process.ts";
 import { closeCoreStep, composeCore } from "../../src/compose/core.ts";
 import { composeWorker } from "../../src/compose/worker.ts";
 import { actFor } from "../../src/fairness/acting-organisation.ts";
@@ -23,7 +24,6 @@ import { startPerch } from "../support/harness.ts";
 import { invokeAgent } from "../support/invoke-calls.ts";
 import { listRunLogEntries } from "../support/log-calls.ts";
 import { noSecrets } from "../support/no-secrets.ts";
-import { startToolServer } from "../support/tool-server.ts";
 
 /** An organisation may have 5 of 10 calls under way. */
 const createTestShare = (): Share =>

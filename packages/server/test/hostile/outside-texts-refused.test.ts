@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { startRestate } from "@perch/testkit/installation/restate-process.ts";
+import { serviceUrl, withClient } from "@perch/testkit/installation/scratch-database.ts";
+import { startOpenAiServer } from "@perch/testkit/servers/models/openai-server.ts";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { startRestate } from "../../../../scripts/testbed/restate-process.ts";
-import { serviceUrl, withClient } from "../../../../scripts/testbed/scratch-database.ts";
 import { memoryEmbeddings } from "../../src/engine/services.ts";
 import { parsePublicId } from "../../src/platform/ids.ts";
 import { ok } from "../support/contract-client.ts";
@@ -10,7 +11,6 @@ import { invokeStreaming } from "../support/event-stream-client.ts";
 import { type Organisation, type Perch, startPerch } from "../support/harness.ts";
 import { createScriptedAgent, invokeAgent, invokeInBackground, waitForRunRecord } from "../support/invoke-calls.ts";
 import { addMemory } from "../support/memory-calls.ts";
-import { startOpenAiServer } from "../support/model-servers/openai-server.ts";
 import { listOpenInvocations } from "./fuzz/open-invocations.ts";
 
 const embedder = await startOpenAiServer(({ body }) =>

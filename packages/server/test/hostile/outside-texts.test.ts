@@ -1,10 +1,10 @@
 import { Writable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AgentDefinitionPatch } from "@perch/contract";
+import { startRestate } from "@perch/testkit/installation/restate-process.ts";
+import { serviceUrl, withClient } from "@perch/testkit/installation/scratch-database.ts";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startRestate } from "../../../../scripts/testbed/restate-process.ts";
-import { serviceUrl, withClient } from "../../../../scripts/testbed/scratch-database.ts";
 import { ok } from "../support/contract-client.ts";
 import { createModelProvider } from "../support/create-model-provider.ts";
 import { invokeStreaming } from "../support/event-stream-client.ts";

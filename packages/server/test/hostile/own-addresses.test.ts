@@ -1,9 +1,11 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { networkInterfaces } from "node:os";
+import { oidcClient } from "@perch/testkit/identity/open-id-provider.ts";
+import { serviceUrl, withClient } from "@perch/testkit/installation/scratch-database.ts";
+import { lastUserMessage, startScriptServer } from "@perch/testkit/servers/script-server.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { serviceUrl, withClient } from "../../../../scripts/testbed/scratch-database.ts";
-import { verifies } from "../../../../spec/verifies.ts";
 import { createOwnAddresses } from "../../src/outbound/own-addresses.ts";
 import { expectError, ok } from "../support/contract-client.ts";
 import { createModelProvider } from "../support/create-model-provider.ts";
@@ -17,9 +19,7 @@ import {
 import { usePerch } from "../support/harness.ts";
 import { invokeAgent } from "../support/invoke-calls.ts";
 import { searchMemory } from "../support/memory-calls.ts";
-import { oidcClient } from "../support/open-id-provider.ts";
 import { sendRawRequest } from "../support/raw-request.ts";
-import { lastUserMessage, startScriptServer } from "../support/script-server.ts";
 
 // The operator has opened everything here, so that a refusal can only come from the address being our own.
 const everything = ["0.0.0.0/0", "::/0"];

@@ -1,7 +1,7 @@
 import { type OperationKey, type QuotaName, tierLimits } from "@perch/contract";
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
-import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
 import { parsePublicId } from "../../src/platform/ids.ts";
 import { type Answer, expectError, ok } from "../support/contract-client.ts";
 import { type Organisation, usePerch } from "../support/harness.ts";

@@ -1,13 +1,13 @@
+import { serviceUrl } from "@perch/testkit/installation/scratch-database.ts";
+import { lastUserMessage, startScriptServer } from "@perch/testkit/servers/script-server.ts";
 import { Redis } from "iovalkey";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { serviceUrl } from "../../../../scripts/testbed/scratch-database.ts";
 import { parsePublicId } from "../../src/platform/ids.ts";
 import { createLogger } from "../../src/platform/logger.ts";
 import { shutDown } from "../../src/platform/shutdown.ts";
 import { ok } from "../support/contract-client.ts";
 import { type Organisation, startApi, usePerch } from "../support/harness.ts";
 import { createScriptedAgent, invokeAgent, invokeInBackground, waitForRunRecord } from "../support/invoke-calls.ts";
-import { lastUserMessage, startScriptServer } from "../support/script-server.ts";
 
 const script = await startScriptServer((call) => ({
   reply: "done",

@@ -1,5 +1,10 @@
+import { startMcpServer } from "@perch/testkit/servers/mcp-server.ts";
+import { modelServerKey } from "@perch/testkit/servers/models/model-server.ts";
+import { startOpenAiServer } from "@perch/testkit/servers/models/openai-server.ts";
+import { startToolServer } from "@perch/testkit/servers/tool-server.ts";
+import { startWebhookReceiver } from "@perch/testkit/servers/webhook-receiver.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { afterAll, describe, expect, test } from "vitest";
-import { verifies } from "../../../../spec/verifies.ts";
 import { createGuardedClient } from "../../src/outbound/guarded-client.ts";
 import type { FoundSecret } from "../../src/outbound/secrets/find-secrets.ts";
 import { createResolveCall } from "../../src/outbound/secrets/resolve-call.ts";
@@ -9,15 +14,10 @@ import { ok } from "../support/contract-client.ts";
 import { deploy } from "../support/deployment-calls.ts";
 import { type Organisation, usePerch } from "../support/harness.ts";
 import { invokeAgent } from "../support/invoke-calls.ts";
-import { startMcpServer } from "../support/mcp-server.ts";
-import { modelServerKey } from "../support/model-servers/model-server.ts";
-import { startOpenAiServer } from "../support/model-servers/openai-server.ts";
 import { noSecrets } from "../support/no-secrets.ts";
 import { createSecret, secretValue } from "../support/secret-calls.ts";
 import { bearer, createAgentWithTools, hostOf, httpTool } from "../support/secret-runs.ts";
-import { startToolServer } from "../support/tool-server.ts";
 import { fastWebhookConfig, waitForDeliveriesToEnd } from "../support/webhook-calls.ts";
-import { startWebhookReceiver } from "../support/webhook-receiver.ts";
 
 const [mcp, remote, provider, receiver] = await Promise.all([
   startMcpServer(),

@@ -1,14 +1,14 @@
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
+import { startScriptServer } from "@perch/testkit/servers/script-server.ts";
+import { type HttpToolAnswer, startToolServer } from "@perch/testkit/servers/tool-server.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { afterAll, describe, expect, test } from "vitest";
-import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
-import { verifies } from "../../../../spec/verifies.ts";
 import { parsePublicId } from "../../src/platform/ids.ts";
 import { ok } from "../support/contract-client.ts";
 import { deploy } from "../support/deployment-calls.ts";
 import { type Organisation, usePerch } from "../support/harness.ts";
-import { startScriptServer } from "../support/script-server.ts";
 import { createSecret, secretValue } from "../support/secret-calls.ts";
 import { bearer, callThenQuote, callTool, createAgentWithTools, hostOf, httpTool } from "../support/secret-runs.ts";
-import { type HttpToolAnswer, startToolServer } from "../support/tool-server.ts";
 
 const script = await startScriptServer(callThenQuote);
 /** Where secrets may go, and where they may not. */

@@ -1,11 +1,11 @@
 import { createHmac } from "node:crypto";
+import { serviceUrl, withClient } from "@perch/testkit/installation/scratch-database.ts";
+import { lastUserMessage, startScriptServer } from "@perch/testkit/servers/script-server.ts";
 import { afterAll, describe, expect, test } from "vitest";
-import { serviceUrl, withClient } from "../../../../scripts/testbed/scratch-database.ts";
 import { parsePublicId } from "../../src/platform/ids.ts";
 import { ok } from "../support/contract-client.ts";
 import { type Organisation, usePerch } from "../support/harness.ts";
 import { createScriptedAgent, type InvokeResponse, invokeAgent } from "../support/invoke-calls.ts";
-import { lastUserMessage, startScriptServer } from "../support/script-server.ts";
 
 const script = await startScriptServer((call) => {
   const message = lastUserMessage(call);

@@ -7,11 +7,11 @@ import {
   operations,
   type SecuritySettings,
 } from "@perch/contract";
+import { generateTotpCode } from "@perch/testkit/identity/one-time-code.ts";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { signEnrolment } from "../../src/auth/mfa-rules.ts";
 import { parsePublicId } from "../../src/platform/ids.ts";
 import { isAudited } from "../../src/resources/audit/audit-entry.ts";
-import { generateTotpCode } from "../support/authenticator.ts";
 import { buildRequest, expectError, ok } from "../support/contract-client.ts";
 import { createDeployment } from "../support/deployment-calls.ts";
 import { type Organisation, type Perch, startPerch, usePerch } from "../support/harness.ts";

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
 import { describe, expect, test } from "vitest";
-import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
 import { parsePublicId } from "../../src/platform/ids.ts";
 import { type Organisation, usePerch } from "../support/harness.ts";
 import { createScriptedAgent } from "../support/invoke-calls.ts";

@@ -1,8 +1,8 @@
 import { generateKeyPairSync, type KeyObject, randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { afterAll, expect, test } from "vitest";
-import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
-import { verifies } from "../../../../spec/verifies.ts";
 import { createSigningKeys, rotateSigningKey } from "../../src/db/signing-keys.ts";
 import { createLogger } from "../../src/platform/logger.ts";
 import { createKeyPair } from "../../src/platform/signing-key.ts";

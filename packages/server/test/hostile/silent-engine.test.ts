@@ -1,6 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { type RestateCluster, startRestate } from "@perch/testkit/installation/restate-process.ts";
+import { startValkey, type ValkeyProcess } from "@perch/testkit/installation/valkey-process.ts";
+import { startWithholdingProxy } from "@perch/testkit/installation/withholding-proxy.ts";
+import { lastUserMessage, startScriptServer } from "@perch/testkit/servers/script-server.ts";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { type RestateCluster, startRestate } from "../../../../scripts/testbed/restate-process.ts";
 import { newUuid } from "../../src/platform/ids.ts";
 import { createLogger } from "../../src/platform/logger.ts";
 import { shutDown } from "../../src/platform/shutdown.ts";
@@ -9,10 +12,7 @@ import { invokeStreaming } from "../support/event-stream-client.ts";
 import { type Organisation, type Perch, startApi, startPerch } from "../support/harness.ts";
 import { createScriptedAgent, invokeAgent, invokeInBackground, waitForRunRecord } from "../support/invoke-calls.ts";
 import { addMemory, createAgentWithMemory } from "../support/memory-calls.ts";
-import { lastUserMessage, startScriptServer } from "../support/script-server.ts";
 import { type SilentNode, startSilentNode } from "../support/silent-node.ts";
-import { startValkey, type ValkeyProcess } from "../support/valkey-process.ts";
-import { startWithholdingProxy } from "../support/withholding-proxy.ts";
 
 const script = await startScriptServer((call) => {
   const message = lastUserMessage(call);

@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { oidcClient } from "@perch/testkit/identity/open-id-provider.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ok } from "../support/contract-client.ts";
 import { type Organisation, startPerch } from "../support/harness.ts";
-import { oidcClient } from "../support/open-id-provider.ts";
 import { sendRawRequest } from "../support/raw-request.ts";
 
 interface Issuer {

@@ -1,13 +1,13 @@
 import type { ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
+import { startWebhookReceiver, type WebhookReceiver } from "@perch/testkit/servers/webhook-receiver.ts";
 import { afterAll, describe, expect, test } from "vitest";
-import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
 import { newUuid, parsePublicId } from "../../src/platform/ids.ts";
 import { claimDueDeliveries } from "../../src/resources/webhooks/delivery-queries.ts";
 import { ok } from "../support/contract-client.ts";
 import { type Organisation, usePerch } from "../support/harness.ts";
 import { createWebhook } from "../support/webhook-calls.ts";
-import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
 
 /** Far longer than the victim's run may take, on a slow machine too. */
 const webhookTimeoutSeconds = 60;

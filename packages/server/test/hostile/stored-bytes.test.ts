@@ -1,6 +1,6 @@
 import { type StoredQuota, tierLimits } from "@perch/contract";
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
 import { beforeAll, describe, expect, test } from "vitest";
-import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
 import { parsePublicId } from "../../src/platform/ids.ts";
 import { expectError, ok, send } from "../support/contract-client.ts";
 import { type Organisation, usePerch } from "../support/harness.ts";

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { isRepeatable, type OperationKey, operationKeys } from "@perch/contract";
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { describe, expect, test } from "vitest";
-import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
-import { verifies } from "../../../../spec/verifies.ts";
 import { parsePublicId } from "../../src/platform/ids.ts";
 import { createLogger } from "../../src/platform/logger.ts";
 import { createFindSecrets } from "../../src/resources/secrets/find-stored-secrets.ts";

@@ -1,9 +1,9 @@
+import { lastUserMessage, startOpenAiServer } from "@perch/testkit/servers/models/openai-server.ts";
 import { afterAll, describe, expect, test } from "vitest";
 import { ok } from "../support/contract-client.ts";
 import { createModelProvider } from "../support/create-model-provider.ts";
 import { usePerch } from "../support/harness.ts";
 import { invokeAgent } from "../support/invoke-calls.ts";
-import { lastUserMessage, startOpenAiServer } from "../support/model-servers/openai-server.ts";
 
 /** Honours an output limit, as providers do, and otherwise answers without an end in sight. */
 const server = await startOpenAiServer(({ body }) => {

@@ -1,8 +1,8 @@
+import { lastUserMessage, startScriptServer } from "@perch/testkit/servers/script-server.ts";
 import { afterAll, describe, expect, test } from "vitest";
 import { partOf } from "../../src/fairness/shares.ts";
 import { usePerch } from "../support/harness.ts";
 import { createScriptedAgent, invokeAgent, waitForRunRecord } from "../support/invoke-calls.ts";
-import { lastUserMessage, startScriptServer } from "../support/script-server.ts";
 
 const script = await startScriptServer((call) => ({
   reply: "done",

@@ -1,5 +1,5 @@
+import { verifies } from "@perch/testkit/verifies.ts";
 import { afterEach, describe, expect, test } from "vitest";
-import { verifies } from "../../../../spec/verifies.ts";
 import { createGuardedClient, type Resolve } from "../../src/outbound/guarded-client.ts";
 import { createUrlCheck } from "../../src/resources/webhooks/check-url.ts";
 import { createPostEvent } from "../../src/resources/webhooks/post-event.ts";

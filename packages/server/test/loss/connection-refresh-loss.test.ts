@@ -1,9 +1,9 @@
+import { type AccountProvider, startAccountProvider } from "@perch/testkit/identity/account-provider.ts";
+import { type OAuthToolServer, startOAuthToolServer } from "@perch/testkit/servers/oauth-mcp-server.ts";
+import { startScriptServer } from "@perch/testkit/servers/script-server.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { verifies } from "../../../../spec/verifies.ts";
-import { type AccountProvider, startAccountProvider } from "../support/account-provider.ts";
 import { accountConfig, accountTool, connectAccount, perchUrl } from "../support/connected-accounts.ts";
-import { type OAuthToolServer, startOAuthToolServer } from "../support/oauth-mcp-server.ts";
-import { startScriptServer } from "../support/script-server.ts";
 import { callThenQuote, callTool, createAgentWithTools } from "../support/secret-runs.ts";
 import { readConnection, setAccessExpiry, setClaimEnd } from "../support/stored-connections.ts";
 import { usePerchWithWorkerProcesses } from "../support/worker-processes.ts";

@@ -1,7 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { type RestateCluster, startRestate } from "@perch/testkit/installation/restate-process.ts";
+import { serviceUrl, withClient } from "@perch/testkit/installation/scratch-database.ts";
+import { lastUserMessage, type ModelCall, startScriptServer } from "@perch/testkit/servers/script-server.ts";
+import { hang, startToolServer } from "@perch/testkit/servers/tool-server.ts";
+import { startWebhookReceiver } from "@perch/testkit/servers/webhook-receiver.ts";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { type RestateCluster, startRestate } from "../../../../scripts/testbed/restate-process.ts";
-import { serviceUrl, withClient } from "../../../../scripts/testbed/scratch-database.ts";
 import { housekeeping, reconcile, webhookSweep } from "../../src/engine/services.ts";
 import { ok } from "../support/contract-client.ts";
 import { decide, waitForApprovals } from "../support/decisions.ts";
@@ -9,10 +12,7 @@ import { createDeployment, deploy, getDeployment, startSlowTool } from "../suppo
 import { type Organisation, startPerch } from "../support/harness.ts";
 import { createScriptedAgent, invokeInBackground, waitForRunRecord } from "../support/invoke-calls.ts";
 import { addMemory, createAgentWithMemory } from "../support/memory-calls.ts";
-import { lastUserMessage, type ModelCall, startScriptServer } from "../support/script-server.ts";
-import { hang, startToolServer } from "../support/tool-server.ts";
 import { createWebhook, fastWebhookConfig } from "../support/webhook-calls.ts";
-import { startWebhookReceiver } from "../support/webhook-receiver.ts";
 
 /** The first call that a run makes in this step hangs: the engine is lost meanwhile. Later ones are answered. */
 const hanging = new Set<string>();

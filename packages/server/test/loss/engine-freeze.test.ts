@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { startRestate } from "@perch/testkit/installation/restate-process.ts";
+import { startValkey } from "@perch/testkit/installation/valkey-process.ts";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { startRestate } from "../../../../scripts/testbed/restate-process.ts";
 import { invokeStreaming } from "../support/event-stream-client.ts";
 import { type Organisation, type Perch, startPerch } from "../support/harness.ts";
 import { createScriptedAgent, invokeAgent, invokeInBackground, waitForRunRecord } from "../support/invoke-calls.ts";
-import { startValkey } from "../support/valkey-process.ts";
 
 const clients = 8;
 /** How long the engine needs to move its partitions varies with the machine, so this is not part of CI. */

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { type RestateCluster, startRestate } from "@perch/testkit/installation/restate-process.ts";
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
+import { startWithholdingProxy, type WithholdingProxy } from "@perch/testkit/installation/withholding-proxy.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type RestateCluster, startRestate } from "../../../../scripts/testbed/restate-process.ts";
-import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
 import { createEngine } from "../../src/engine/engine.ts";
 import { parsePublicId } from "../../src/platform/ids.ts";
 import { createLogger } from "../../src/platform/logger.ts";
@@ -14,7 +15,6 @@ import {
   getDeployment,
 } from "../support/deployment-calls.ts";
 import { type Organisation, startApi, startPerch } from "../support/harness.ts";
-import { startWithholdingProxy, type WithholdingProxy } from "../support/withholding-proxy.ts";
 
 const logger = createLogger("silent");
 let engine: RestateCluster;

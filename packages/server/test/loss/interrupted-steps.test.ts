@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { lastUserMessage, startScriptServer } from "@perch/testkit/servers/script-server.ts";
+import { hang, startToolServer } from "@perch/testkit/servers/tool-server.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { afterAll, expect, test } from "vitest";
-import { verifies } from "../../../../spec/verifies.ts";
 import { ok } from "../support/contract-client.ts";
 import { invokeStreaming, type StreamEvent } from "../support/event-stream-client.ts";
 import { invokeAgent } from "../support/invoke-calls.ts";
 import { listRunLogEntries } from "../support/log-calls.ts";
-import { lastUserMessage, startScriptServer } from "../support/script-server.ts";
-import { hang, startToolServer } from "../support/tool-server.ts";
 import { usePerchWithWorkerProcesses } from "../support/worker-processes.ts";
 
 const call = (name: string) => ({ name, arguments: {} });

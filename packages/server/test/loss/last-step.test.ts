@@ -1,8 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { type RestateCluster, startRestate } from "@perch/testkit/installation/restate-process.ts";
+import { serviceUrl, withClient } from "@perch/testkit/installation/scratch-database.ts";
+import { startWorker, type WorkerProcess } from "@perch/testkit/installation/server-process.ts";
+import { startWithholdingProxy, type WithholdingProxy } from "@perch/testkit/installation/withholding-proxy.ts";
+import type { ProviderCall } from "@perch/testkit/servers/models/model-server.ts";
+import { lastUserMessage, startOpenAiServer } from "@perch/testkit/servers/models/openai-server.ts";
+import { startWebhookReceiver, type WebhookReceiver } from "@perch/testkit/servers/webhook-receiver.ts";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { type RestateCluster, startRestate } from "../../../../scripts/testbed/restate-process.ts";
-import { serviceUrl, withClient } from "../../../../scripts/testbed/scratch-database.ts";
-import { startWorker, type WorkerProcess } from "../../../../scripts/testbed/server-process.ts";
 import { agentRuns, agentSessions } from "../../src/engine/services.ts";
 import { parsePublicId } from "../../src/platform/ids.ts";
 import { ok } from "../support/contract-client.ts";
@@ -10,11 +14,7 @@ import { createModelProvider } from "../support/create-model-provider.ts";
 import { dropInvocationEnds } from "../support/drop-invocation-ends.ts";
 import { type Organisation, type Perch, startPerch } from "../support/harness.ts";
 import { type InvokeResponse, invokeAgent } from "../support/invoke-calls.ts";
-import type { ProviderCall } from "../support/model-servers/model-server.ts";
-import { lastUserMessage, startOpenAiServer } from "../support/model-servers/openai-server.ts";
 import { createWebhook, fastWebhookConfig } from "../support/webhook-calls.ts";
-import { startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
-import { startWithholdingProxy, type WithholdingProxy } from "../support/withholding-proxy.ts";
 
 const kinds = ["alone", "after a tool call in a session", "with a webhook"] as const;
 type Kind = (typeof kinds)[number];

@@ -2,14 +2,14 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { sql } from "kysely";
-import { Migrator } from "kysely/migration";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   createScratchDatabase,
   type ScratchDatabase,
   withClient,
-} from "../../../../scripts/testbed/scratch-database.ts";
+} from "@perch/testkit/installation/scratch-database.ts";
+import { sql } from "kysely";
+import { Migrator } from "kysely/migration";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { currentSchema, readMigrations, type Schema } from "../../src/db/migrate.ts";
 import { openAsOwner } from "../../src/db/open-as-owner.ts";
 import { maintainPartitions } from "../../src/db/partitions.ts";

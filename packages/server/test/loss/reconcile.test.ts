@@ -1,16 +1,16 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { type RestateCluster, startRestate } from "@perch/testkit/installation/restate-process.ts";
+import { serviceUrl, withClient } from "@perch/testkit/installation/scratch-database.ts";
+import { lastUserMessage, startScriptServer } from "@perch/testkit/servers/script-server.ts";
+import { startWebhookReceiver } from "@perch/testkit/servers/webhook-receiver.ts";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
-import { type RestateCluster, startRestate } from "../../../../scripts/testbed/restate-process.ts";
-import { serviceUrl, withClient } from "../../../../scripts/testbed/scratch-database.ts";
 import { connectValkey } from "../../src/limits/valkey-gate.ts";
 import { newUuid, parsePublicId } from "../../src/platform/ids.ts";
 import { createLogger } from "../../src/platform/logger.ts";
 import { ok } from "../support/contract-client.ts";
 import { type Organisation, startPerch } from "../support/harness.ts";
 import { createScriptedAgent, invokeAgent, invokeInBackground, waitForRunRecord } from "../support/invoke-calls.ts";
-import { lastUserMessage, startScriptServer } from "../support/script-server.ts";
 import { createWebhook, fastWebhookConfig } from "../support/webhook-calls.ts";
-import { startWebhookReceiver } from "../support/webhook-receiver.ts";
 
 /** In CI two seconds. By hand longer, with runs of up to 20 s: `PERCH_RECONCILE_LOAD_SECONDS=60 vitest run loss/reconcile`. */
 const loadSeconds = Number(process.env.PERCH_RECONCILE_LOAD_SECONDS ?? 2);

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { type RestateCluster, startRestate } from "@perch/testkit/installation/restate-process.ts";
+import { serviceUrl } from "@perch/testkit/installation/scratch-database.ts";
+import { freePort, runCommand, startWorker, type WorkerProcess } from "@perch/testkit/installation/server-process.ts";
+import { lastUserMessage, type ScriptServer, startScriptServer } from "@perch/testkit/servers/script-server.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type RestateCluster, startRestate } from "../../../../scripts/testbed/restate-process.ts";
-import { serviceUrl } from "../../../../scripts/testbed/scratch-database.ts";
-import { freePort, runCommand, startWorker, type WorkerProcess } from "../../../../scripts/testbed/server-process.ts";
 import { createEngineAdmin } from "../../src/engine/engine-admin.ts";
 import { retireOldReleases } from "../../src/engine/retire-release.ts";
 import { countRunsWithoutWorkers } from "../../src/engine/worker-registration.ts";
 import { type Organisation, startPerch } from "../support/harness.ts";
 import { createScriptedAgent, type InvokeResponse, invokeAgent } from "../support/invoke-calls.ts";
-import { lastUserMessage, type ScriptServer, startScriptServer } from "../support/script-server.ts";
 
 /** Releases of the same code under different names. Each asks a model server of its own, which shows where a step was executed. */
 type Release = "a" | "b";

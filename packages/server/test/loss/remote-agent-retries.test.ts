@@ -1,8 +1,8 @@
+import { startToolServer } from "@perch/testkit/servers/tool-server.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { afterAll, expect, test } from "vitest";
-import { verifies } from "../../../../spec/verifies.ts";
 import { ok } from "../support/contract-client.ts";
 import { invokeAgent } from "../support/invoke-calls.ts";
-import { startToolServer } from "../support/tool-server.ts";
 import { usePerchWithWorkerProcesses } from "../support/worker-processes.ts";
 
 const workerKilled = Promise.withResolvers<void>();

@@ -1,8 +1,8 @@
+import { lastUserMessage, startScriptServer } from "@perch/testkit/servers/script-server.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { afterAll, describe, expect, test } from "vitest";
-import { verifies } from "../../../../spec/verifies.ts";
 import { invokeStreaming, joinTokens, type StreamEvent } from "../support/event-stream-client.ts";
 import { createScriptedAgent, invokeAgent } from "../support/invoke-calls.ts";
-import { lastUserMessage, startScriptServer } from "../support/script-server.ts";
 import { usePerchWithWorkerProcesses } from "../support/worker-processes.ts";
 
 const words = (name: string) => Array.from({ length: 40 }, (_, i) => `${name}-${i}`).join(" ");

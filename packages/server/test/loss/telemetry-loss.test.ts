@@ -1,10 +1,10 @@
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
+import { lastUserMessage, startScriptServer } from "@perch/testkit/servers/script-server.ts";
 import { afterAll, describe, expect, test, vi } from "vitest";
-import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
 import { ok } from "../support/contract-client.ts";
 import type { Organisation } from "../support/harness.ts";
 import { createScriptedAgent, invokeAgent } from "../support/invoke-calls.ts";
 import { getLogPage } from "../support/log-calls.ts";
-import { lastUserMessage, startScriptServer } from "../support/script-server.ts";
 import { usePerchWithWorkerProcesses } from "../support/worker-processes.ts";
 
 const runCount = 60;

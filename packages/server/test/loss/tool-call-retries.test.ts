@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { type McpCall, startMcpServer } from "@perch/testkit/servers/mcp-server.ts";
+import { lastUserMessage, startScriptServer } from "@perch/testkit/servers/script-server.ts";
+import { hang, startToolServer } from "@perch/testkit/servers/tool-server.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { afterAll, describe, expect, test } from "vitest";
-import { verifies } from "../../../../spec/verifies.ts";
 import { ok } from "../support/contract-client.ts";
 import { invokeAgent } from "../support/invoke-calls.ts";
-import { type McpCall, startMcpServer } from "../support/mcp-server.ts";
-import { lastUserMessage, startScriptServer } from "../support/script-server.ts";
-import { hang, startToolServer } from "../support/tool-server.ts";
 import { usePerchWithWorkerProcesses } from "../support/worker-processes.ts";
 
 const lookUp = { name: "orders_lookup_order", arguments: { id: "A1" } };

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { lastUserMessage, startScriptServer } from "@perch/testkit/servers/script-server.ts";
 import { afterAll, describe, expect, test } from "vitest";
 import { createScriptedAgent, invokeAgent } from "../support/invoke-calls.ts";
-import { lastUserMessage, startScriptServer } from "../support/script-server.ts";
 import { type Span, startSpanCollector } from "../support/span-collector.ts";
 import { usePerchWithWorkerProcesses } from "../support/worker-processes.ts";
 

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { startValkey, type ValkeyProcess } from "@perch/testkit/installation/valkey-process.ts";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { send } from "../support/contract-client.ts";
 import { type ApiNode, type Organisation, startPerch } from "../support/harness.ts";
-import { startValkey, type ValkeyProcess } from "../support/valkey-process.ts";
 
 let valkey: ValkeyProcess;
 let perch: Awaited<ReturnType<typeof startPerch>>;

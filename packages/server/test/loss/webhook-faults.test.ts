@@ -1,10 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
+import {
+  type ReceivedDelivery,
+  startWebhookReceiver,
+  type WebhookReceiver,
+} from "@perch/testkit/servers/webhook-receiver.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { afterAll, expect, test } from "vitest";
-import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
-import { verifies } from "../../../../spec/verifies.ts";
 import { createScriptedAgent, invokeAgent } from "../support/invoke-calls.ts";
 import { createWebhook } from "../support/webhook-calls.ts";
-import { type ReceivedDelivery, startWebhookReceiver, type WebhookReceiver } from "../support/webhook-receiver.ts";
 import { usePerchWithWorkerProcesses } from "../support/worker-processes.ts";
 
 /** A few hundred by default; set PERCH_FAULT_INVOCATIONS=5000 for a long run. */

@@ -1,9 +1,9 @@
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
+import { lastUserMessage, startScriptServer } from "@perch/testkit/servers/script-server.ts";
 import { afterAll, describe, expect, test } from "vitest";
-import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
 import { parsePublicId } from "../../src/platform/ids.ts";
 import { ok } from "../support/contract-client.ts";
 import { createScriptedAgent, invokeAgent, invokeInBackground, waitForRunRecord } from "../support/invoke-calls.ts";
-import { lastUserMessage, startScriptServer } from "../support/script-server.ts";
 import { usePerchWithWorkerProcesses } from "../support/worker-processes.ts";
 
 const echo = { tool_calls: [{ name: "perch_echo", arguments: {} }] };

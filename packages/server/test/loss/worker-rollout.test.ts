@@ -1,6 +1,6 @@
+import { startRestate } from "@perch/testkit/installation/restate-process.ts";
+import { freePort } from "@perch/testkit/installation/server-process.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startRestate } from "../../../../scripts/testbed/restate-process.ts";
-import { freePort } from "../../../../scripts/testbed/server-process.ts";
 import { closeCoreStep, composeCore, depsOf } from "../../src/compose/core.ts";
 import { composeWorker } from "../../src/compose/worker.ts";
 import type { Config } from "../../src/config/config.ts";

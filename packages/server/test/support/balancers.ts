@@ -2,9 +2,9 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Certificate } from "@perch/testkit/identity/certificates.ts";
+import { acceptsConnections, freePort } from "@perch/testkit/installation/server-process.ts";
 import { vi } from "vitest";
-import { acceptsConnections, freePort } from "../../../../scripts/testbed/server-process.ts";
-import type { Certificate } from "./certificates.ts";
 
 const deploy = join(import.meta.dirname, "../../../../deploy");
 

@@ -1,8 +1,8 @@
 import type { AgentDefinitionPatch } from "@perch/contract";
+import { createBrowserJar } from "@perch/testkit/browsers/browser-jar.ts";
+import { type AccountProvider, accountClients } from "@perch/testkit/identity/account-provider.ts";
+import { consentAtProvider } from "@perch/testkit/identity/account-provider-pages.ts";
 import { parsePublicId } from "../../src/platform/ids.ts";
-import { type AccountProvider, accountClients } from "./account-provider.ts";
-import { consentAtProvider } from "./account-provider-pages.ts";
-import { createBrowserJar } from "./browser-jar.ts";
 import { ok } from "./contract-client.ts";
 import type { ApiNode, Organisation } from "./harness.ts";
 import { httpTool } from "./secret-runs.ts";

@@ -1,9 +1,13 @@
+import {
+  type AccountProvider,
+  type AccountProviderOptions,
+  startAccountProvider,
+} from "@perch/testkit/identity/account-provider.ts";
+import { type OAuthToolServer, startOAuthToolServer } from "@perch/testkit/servers/oauth-mcp-server.ts";
 import { afterAll, beforeAll, beforeEach } from "vitest";
-import { type AccountProvider, type AccountProviderOptions, startAccountProvider } from "./account-provider.ts";
 import { connectedTool, publicUrl } from "./consents.ts";
 import { ok } from "./contract-client.ts";
 import { type Organisation, type Perch, usePerch } from "./harness.ts";
-import { type OAuthToolServer, startOAuthToolServer } from "./oauth-mcp-server.ts";
 
 export interface ConsentTestbed {
   readonly perch: Perch;

@@ -1,7 +1,7 @@
 import type { Connection, Operations, ResponseOf } from "@perch/contract";
-import { accountClients } from "./account-provider.ts";
-import { consentAtProvider } from "./account-provider-pages.ts";
-import { type BrowserJar, createBrowserJar } from "./browser-jar.ts";
+import { type BrowserJar, createBrowserJar } from "@perch/testkit/browsers/browser-jar.ts";
+import { accountClients } from "@perch/testkit/identity/account-provider.ts";
+import { consentAtProvider } from "@perch/testkit/identity/account-provider-pages.ts";
 import { ok } from "./contract-client.ts";
 import type { Organisation } from "./harness.ts";
 

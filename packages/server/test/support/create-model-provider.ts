@@ -1,7 +1,7 @@
 import type { ProviderType } from "@perch/contract";
+import { modelServerKey } from "@perch/testkit/servers/models/model-server.ts";
 import { ok } from "./contract-client.ts";
 import type { Organisation } from "./harness.ts";
-import { modelServerKey } from "./model-servers/model-server.ts";
 
 /** The key of the test servers: a secret that can be searched for. */
 export const providerSecret = modelServerKey;

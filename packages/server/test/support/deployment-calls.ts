@@ -1,9 +1,9 @@
 import type { Deployment } from "@perch/contract";
+import { startToolServer } from "@perch/testkit/servers/tool-server.ts";
 import { vi } from "vitest";
 import { ok } from "./contract-client.ts";
 import type { Organisation, Perch } from "./harness.ts";
 import { createScriptedAgent, invokeAgent } from "./invoke-calls.ts";
-import { startToolServer } from "./tool-server.ts";
 
 interface DeploymentRequest {
   readonly environment?: string;

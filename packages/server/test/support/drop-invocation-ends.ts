@@ -1,4 +1,4 @@
-import type { Filter } from "./withholding-proxy.ts";
+import type { Filter } from "@perch/testkit/installation/withholding-proxy.ts";
 
 const frameHeaderBytes = 9;
 const dataFrame = 0;

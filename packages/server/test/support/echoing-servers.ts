@@ -1,7 +1,7 @@
 import { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
-import { startMcpServer, textResult } from "./mcp-server.ts";
-import { type HttpToolAnswer, type HttpToolCall, startToolServer } from "./tool-server.ts";
+import { startMcpServer, textResult } from "@perch/testkit/servers/mcp-server.ts";
+import { type HttpToolAnswer, type HttpToolCall, startToolServer } from "@perch/testkit/servers/tool-server.ts";
 
 /** How a server gives back what it was sent. */
 export const echoModes = [

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { OperationKey, Operations, Permission, RequestOf, Role, Tier } from "@perch/contract";
+import { startRestate } from "@perch/testkit/installation/restate-process.ts";
 import { afterAll, beforeAll } from "vitest";
-import { startRestate } from "../../../../scripts/testbed/restate-process.ts";
 import { type Api, composeApi } from "../../src/compose/api.ts";
 import { type Core, closeCoreStep, composeCore, depsOf } from "../../src/compose/core.ts";
 import { composeWorker, type Worker } from "../../src/compose/worker.ts";

@@ -1,14 +1,14 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import { type RestateCluster, startRestate } from "@perch/testkit/installation/restate-process.ts";
+import { serviceUrl, withClient } from "@perch/testkit/installation/scratch-database.ts";
+import { startWorker, type WorkerProcess } from "@perch/testkit/installation/server-process.ts";
+import { startValkey, type ValkeyProcess } from "@perch/testkit/installation/valkey-process.ts";
 import { afterAll, beforeAll } from "vitest";
-import { type RestateCluster, startRestate } from "../../../../scripts/testbed/restate-process.ts";
-import { serviceUrl, withClient } from "../../../../scripts/testbed/scratch-database.ts";
-import { startWorker, type WorkerProcess } from "../../../../scripts/testbed/server-process.ts";
 import { agentRuns } from "../../src/engine/services.ts";
 import type { Finding } from "../../src/operator/doctor/check.ts";
 import { examine } from "../../src/operator/doctor/examine.ts";
 import { createTestDatabase, type TestDatabase } from "./test-database.ts";
-import { startValkey, type ValkeyProcess } from "./valkey-process.ts";
 
 /** Everything that `perch-server doctor` looks at, for one test file, with parts that may be damaged. */
 export interface Installation {

@@ -6,7 +6,7 @@ import {
   createScratchDatabase,
   type ScratchDatabase,
   withClient,
-} from "../../../../scripts/testbed/scratch-database.ts";
+} from "@perch/testkit/installation/scratch-database.ts";
 import { type Boundary, startQueryProxy } from "./query-proxy.ts";
 import { dumpSchema } from "./schema-dump.ts";
 

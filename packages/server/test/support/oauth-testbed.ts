@@ -1,4 +1,7 @@
 import type { ToolConnection } from "@perch/contract";
+import { createBrowserJar } from "@perch/testkit/browsers/browser-jar.ts";
+import { consentAtProvider } from "@perch/testkit/identity/account-provider-pages.ts";
+import { type HttpToolAnswer, startToolServer, type ToolServer } from "@perch/testkit/servers/tool-server.ts";
 import { createGuardedClient } from "../../src/outbound/guarded-client.ts";
 import { createOAuthClient } from "../../src/outbound/oauth/create-oauth-client.ts";
 import type {
@@ -11,10 +14,7 @@ import type {
 import { redirectAddress } from "../../src/outbound/oauth/redirect-address.ts";
 import type { FoundSecret } from "../../src/outbound/secrets/find-secrets.ts";
 import { createResolveCall } from "../../src/outbound/secrets/resolve-call.ts";
-import { consentAtProvider } from "./account-provider-pages.ts";
-import { createBrowserJar } from "./browser-jar.ts";
 import { noSecrets } from "./no-secrets.ts";
-import { type HttpToolAnswer, startToolServer, type ToolServer } from "./tool-server.ts";
 
 export const perchUrl = "http://127.0.0.1:7499";
 export const { owner } = noSecrets;

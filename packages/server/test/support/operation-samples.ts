@@ -1,5 +1,6 @@
 import type { OperationKey, Operations, RequestOf } from "@perch/contract";
-import { enrolSecondFactor, generateTotpCode } from "./authenticator.ts";
+import { generateTotpCode } from "@perch/testkit/identity/one-time-code.ts";
+import { enrolSecondFactor } from "./authenticator.ts";
 import { ok } from "./contract-client.ts";
 import { createModelProvider } from "./create-model-provider.ts";
 import { deploy } from "./deployment-calls.ts";

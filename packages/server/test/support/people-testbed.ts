@@ -1,14 +1,19 @@
 import type { Me, Role } from "@perch/contract";
+import { type BrowserJar, createBrowserJar, signInAtIssuer } from "@perch/testkit/browsers/browser-jar.ts";
+import {
+  type Account,
+  type PeopleIssuer,
+  type PeopleIssuerOptions,
+  startPeopleIssuer,
+} from "@perch/testkit/identity/people-issuer.ts";
+import { freePort } from "@perch/testkit/installation/server-process.ts";
 import type { z } from "zod";
-import { freePort } from "../../../../scripts/testbed/server-process.ts";
 import { closeCore, composeCore, depsOf } from "../../src/compose/core.ts";
 import type { Config } from "../../src/config/config.ts";
 import { createLogger, type Logger } from "../../src/platform/logger.ts";
 import { shutDown } from "../../src/platform/shutdown.ts";
 import { createOrganisation } from "../../src/resources/organisations/create-organisation.ts";
-import { type BrowserJar, createBrowserJar, signInAtIssuer } from "./browser-jar.ts";
 import { startApi, testConfig } from "./harness.ts";
-import { type Account, type PeopleIssuer, type PeopleIssuerOptions, startPeopleIssuer } from "./people-issuer.ts";
 import { createTestDatabase, type TestDatabase } from "./test-database.ts";
 
 const silent = createLogger("silent");

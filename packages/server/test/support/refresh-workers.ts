@@ -1,3 +1,4 @@
+import type { AccountProvider } from "@perch/testkit/identity/account-provider.ts";
 import { vi } from "vitest";
 import { depsOf } from "../../src/compose/core.ts";
 import type { Database } from "../../src/db/database.ts";
@@ -6,7 +7,6 @@ import { type FindToken, type FindTokenOptions, usedConnection } from "../../src
 import { parsePublicId } from "../../src/platform/ids.ts";
 import { createFindToken } from "../../src/resources/connections/find-connection-token.ts";
 import { createRefreshGrant } from "../../src/resources/connections/refresh-grant.ts";
-import type { AccountProvider } from "./account-provider.ts";
 import { accountTool, connectAccount } from "./connected-accounts.ts";
 import { ok } from "./contract-client.ts";
 import type { ApiNode, Perch } from "./harness.ts";

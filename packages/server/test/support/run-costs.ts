@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { RestateNode } from "@perch/testkit/installation/restate-process.ts";
 import { Redis } from "iovalkey";
 import pg from "pg";
 import { expect, vi } from "vitest";
-import type { RestateNode } from "../../../../scripts/testbed/restate-process.ts";
 
 /** What is counted of a run, in the order of the table's columns. */
 export const costNames = [

@@ -1,6 +1,6 @@
+import { createBrowserJar } from "@perch/testkit/browsers/browser-jar.ts";
+import { startConsentingProvider } from "@perch/testkit/identity/consenting-provider.ts";
 import { onTestFinished } from "vitest";
-import { startConsentingProvider } from "../../../../scripts/record-examples/consenting-provider.ts";
-import { createBrowserJar } from "./browser-jar.ts";
 import { createLink, returnUrl } from "./consents.ts";
 import { ok } from "./contract-client.ts";
 import type { Organisation } from "./harness.ts";

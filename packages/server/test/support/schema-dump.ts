@@ -1,6 +1,6 @@
-import { run } from "../../../../scripts/services/commands.ts";
-import { binDir, isPostgresInstalled, runInPostgresRoot } from "../../../../scripts/services/postgres.ts";
-import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
+import { run } from "@perch/testkit/services/commands.ts";
+import { binDir, isPostgresInstalled, runInPostgresRoot } from "@perch/testkit/services/postgres.ts";
 
 /** Of the version of the server that `pnpm services up` installs, or the machine's own for another server. */
 const runPgDump = (args: readonly string[]): Promise<string> =>

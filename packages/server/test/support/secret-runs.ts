@@ -1,8 +1,8 @@
 import type { AgentDefinitionPatch } from "@perch/contract";
+import { lastUserMessage, type ModelCall } from "@perch/testkit/servers/script-server.ts";
 import { ok } from "./contract-client.ts";
 import type { Organisation } from "./harness.ts";
 import { invokeAgent } from "./invoke-calls.ts";
-import { lastUserMessage, type ModelCall } from "./script-server.ts";
 
 export type Tool = NonNullable<AgentDefinitionPatch["tools"]>[number];
 type HttpTool = Extract<Tool, { type: "http" }>;

@@ -1,5 +1,5 @@
 import type { InvocationStatus } from "@perch/contract";
-import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
 import { parsePublicId, toPublicId } from "../../src/platform/ids.ts";
 
 export interface StoredRuns {

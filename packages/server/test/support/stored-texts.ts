@@ -1,5 +1,5 @@
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
 import { expect } from "vitest";
-import { withClient } from "../../../../scripts/testbed/scratch-database.ts";
 
 interface Engine {
   readonly adminUrls: readonly string[];

@@ -1,7 +1,7 @@
+import { createScratchDatabase, serviceUrl } from "@perch/testkit/installation/scratch-database.ts";
+import { acceptsConnections } from "@perch/testkit/installation/server-process.ts";
+import { buildConsoleIfMissing } from "@perch/testkit/packaging/build-console.ts";
 import type { TestProject } from "vitest/node";
-import { buildConsoleIfMissing } from "../../../../scripts/build-console.ts";
-import { createScratchDatabase, serviceUrl } from "../../../../scripts/testbed/scratch-database.ts";
-import { acceptsConnections } from "../../../../scripts/testbed/server-process.ts";
 import { readEmbedderDir } from "../../src/config/model-settings.ts";
 import { migrate } from "../../src/db/migrate.ts";
 import { hasWeights } from "../../src/outbound/models/embedder-weights.ts";

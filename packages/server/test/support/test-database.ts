@@ -1,5 +1,5 @@
+import { createScratchDatabase, type ScratchDatabase } from "@perch/testkit/installation/scratch-database.ts";
 import { inject } from "vitest";
-import { createScratchDatabase, type ScratchDatabase } from "../../../../scripts/testbed/scratch-database.ts";
 
 export type TestDatabase = ScratchDatabase;
 

@@ -1,9 +1,9 @@
 import { once } from "node:events";
 import { connect, createServer, type Server, type Socket } from "node:net";
+import { startRestate } from "@perch/testkit/installation/restate-process.ts";
+import { serviceUrl } from "@perch/testkit/installation/scratch-database.ts";
+import { startWorker, type WorkerProcess } from "@perch/testkit/installation/server-process.ts";
 import { afterAll, beforeAll } from "vitest";
-import { startRestate } from "../../../../scripts/testbed/restate-process.ts";
-import { serviceUrl } from "../../../../scripts/testbed/scratch-database.ts";
-import { startWorker, type WorkerProcess } from "../../../../scripts/testbed/server-process.ts";
 import type { Config } from "../../src/config/config.ts";
 import { type Perch, startPerch } from "./harness.ts";
 

@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
+import { serviceUrl, withClient } from "@perch/testkit/installation/scratch-database.ts";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { serviceUrl, withClient } from "../../../../../scripts/testbed/scratch-database.ts";
-import { expectFailure } from "../../../test/support/model-servers/model-requests.ts";
+import { expectFailure } from "../../../test/support/model-requests.ts";
 import { OperatorError } from "../../platform/operator-error.ts";
 import { runPrepareDatabase } from "./run-prepare-database.ts";
 

@@ -1,5 +1,5 @@
+import { freePort, type WorkerProcess } from "@perch/testkit/installation/server-process.ts";
 import { beforeAll, describe, expect, test } from "vitest";
-import { freePort, type WorkerProcess } from "../../../../../scripts/testbed/server-process.ts";
 import { useInstallation } from "../../../test/support/installation.ts";
 
 const installation = useInstallation();

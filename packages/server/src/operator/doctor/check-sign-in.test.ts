@@ -1,6 +1,6 @@
+import { type PeopleIssuer, startPeopleIssuer } from "@perch/testkit/identity/people-issuer.ts";
+import { freePort } from "@perch/testkit/installation/server-process.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { freePort } from "../../../../../scripts/testbed/server-process.ts";
-import { type PeopleIssuer, startPeopleIssuer } from "../../../test/support/people-issuer.ts";
 import { newPublicId } from "../../platform/ids.ts";
 import { checkSignIn } from "./check-sign-in.ts";
 

@@ -16,7 +16,7 @@ import {
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { afterAll, afterEach, describe, expect, test, vi } from "vitest";
-import { expectFailure } from "../../../test/support/model-servers/model-requests.ts";
+import { expectFailure } from "../../../test/support/model-requests.ts";
 import { WeightsError } from "./download-weights.ts";
 import { hasWeights, installWeights } from "./embedder-weights.ts";
 

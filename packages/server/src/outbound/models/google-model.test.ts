@@ -1,5 +1,6 @@
+import { startGoogleServer } from "@perch/testkit/servers/models/google-server.ts";
+import { modelServerKey } from "@perch/testkit/servers/models/model-server.ts";
 import { describe, expect, test } from "vitest";
-import { startGoogleServer } from "../../../test/support/model-servers/google-server.ts";
 import {
   createModelRequest,
   createTestModel,
@@ -7,8 +8,7 @@ import {
   messagesAfterToolCalls,
   startTestModel,
   weatherTool,
-} from "../../../test/support/model-servers/model-requests.ts";
-import { modelServerKey } from "../../../test/support/model-servers/model-server.ts";
+} from "../../../test/support/model-requests.ts";
 import { PermanentModelError, TransientModelError } from "./model.ts";
 
 const { server, patient, answering, failing } = await startTestModel(startGoogleServer, "google", "gemini-2.5-flash");

@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, rmSync, truncateSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { expectFailure } from "../../../test/support/model-servers/model-requests.ts";
+import { expectFailure } from "../../../test/support/model-requests.ts";
 import { createLocalEmbedder } from "./local-embedder.ts";
 import { PermanentModelError } from "./model.ts";
 

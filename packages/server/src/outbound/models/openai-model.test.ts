@@ -1,3 +1,5 @@
+import { modelServerKey } from "@perch/testkit/servers/models/model-server.ts";
+import { startOpenAiServer } from "@perch/testkit/servers/models/openai-server.ts";
 import { describe, expect, test } from "vitest";
 import {
   createModelRequest,
@@ -6,9 +8,7 @@ import {
   messagesAfterToolCalls,
   startTestModel,
   weatherTool,
-} from "../../../test/support/model-servers/model-requests.ts";
-import { modelServerKey } from "../../../test/support/model-servers/model-server.ts";
-import { startOpenAiServer } from "../../../test/support/model-servers/openai-server.ts";
+} from "../../../test/support/model-requests.ts";
 import { PermanentModelError, TransientModelError } from "./model.ts";
 
 const { server, patient, answering, failing } = await startTestModel(startOpenAiServer, "openai", "gpt-4.1");

@@ -1,13 +1,9 @@
+import { hashedVector } from "@perch/testkit/servers/models/embeddings.ts";
+import { startGoogleServer } from "@perch/testkit/servers/models/google-server.ts";
+import { type ModelAnswer, type ModelServer, modelServerKey } from "@perch/testkit/servers/models/model-server.ts";
+import { startOpenAiServer } from "@perch/testkit/servers/models/openai-server.ts";
 import { afterAll, describe, expect, test } from "vitest";
-import { hashedVector } from "../../../test/support/model-servers/embeddings.ts";
-import { startGoogleServer } from "../../../test/support/model-servers/google-server.ts";
-import { expectFailure } from "../../../test/support/model-servers/model-requests.ts";
-import {
-  type ModelAnswer,
-  type ModelServer,
-  modelServerKey,
-} from "../../../test/support/model-servers/model-server.ts";
-import { startOpenAiServer } from "../../../test/support/model-servers/openai-server.ts";
+import { expectFailure } from "../../../test/support/model-requests.ts";
 import { PermanentModelError, TransientModelError } from "./model.ts";
 import { createProviderEmbedder } from "./provider-embedder.ts";
 import type { ProviderSettings } from "./provider-model.ts";

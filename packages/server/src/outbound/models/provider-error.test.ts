@@ -1,11 +1,7 @@
+import { type ErrorAnswer, modelServerKey } from "@perch/testkit/servers/models/model-server.ts";
+import { startOpenAiServer } from "@perch/testkit/servers/models/openai-server.ts";
 import { afterAll, describe, expect, test } from "vitest";
-import {
-  createModelRequest,
-  createTestModel,
-  expectFailure,
-} from "../../../test/support/model-servers/model-requests.ts";
-import { type ErrorAnswer, modelServerKey } from "../../../test/support/model-servers/model-server.ts";
-import { startOpenAiServer } from "../../../test/support/model-servers/openai-server.ts";
+import { createModelRequest, createTestModel, expectFailure } from "../../../test/support/model-requests.ts";
 import { PermanentModelError, TransientModelError } from "./model.ts";
 import { createProviderModel, type ProviderSettings } from "./provider-model.ts";
 

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import { json } from "node:stream/consumers";
+import { freePort } from "@perch/testkit/installation/server-process.ts";
 import { afterAll, describe, expect, test } from "vitest";
-import { freePort } from "../../../../../scripts/testbed/server-process.ts";
 import { noSecrets } from "../../../test/support/no-secrets.ts";
 import { createGuardedClient } from "../guarded-client.ts";
 import { PermanentModelError, TransientModelError } from "./model.ts";

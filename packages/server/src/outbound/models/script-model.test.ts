@@ -1,5 +1,5 @@
+import { startScriptServer } from "@perch/testkit/servers/script-server.ts";
 import { afterAll, describe, expect, test } from "vitest";
-import { startScriptServer } from "../../../test/support/script-server.ts";
 import { echoModel } from "./echo-model.ts";
 import { type ModelRequest, PermanentModelError } from "./model.ts";
 import { createScriptModel } from "./script-model.ts";

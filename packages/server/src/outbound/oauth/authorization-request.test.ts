@@ -1,7 +1,11 @@
+import { createBrowserJar } from "@perch/testkit/browsers/browser-jar.ts";
+import {
+  type AccountProvider,
+  accountClients,
+  startAccountProvider,
+} from "@perch/testkit/identity/account-provider.ts";
+import { consentAtProvider } from "@perch/testkit/identity/account-provider-pages.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type AccountProvider, accountClients, startAccountProvider } from "../../../test/support/account-provider.ts";
-import { consentAtProvider } from "../../../test/support/account-provider-pages.ts";
-import { createBrowserJar } from "../../../test/support/browser-jar.ts";
 import {
   consentTo,
   createTestOAuthClient,

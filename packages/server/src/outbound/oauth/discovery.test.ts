@@ -1,13 +1,14 @@
 import { setTimeout } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { verifies } from "../../../../../spec/verifies.ts";
-import { type AccountProvider, startAccountProvider } from "../../../test/support/account-provider.ts";
+import { type AccountProvider, startAccountProvider } from "@perch/testkit/identity/account-provider.ts";
 import {
   type OAuthMcpServer,
   type OAuthToolServer,
   startOAuthMcpServer,
   startOAuthToolServer,
-} from "../../../test/support/oauth-mcp-server.ts";
+} from "@perch/testkit/servers/oauth-mcp-server.ts";
+import { type HttpToolAnswer, hang, type ToolServer } from "@perch/testkit/servers/tool-server.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   createTestOAuthClient,
   discoverConfigurationOf,
@@ -19,7 +20,6 @@ import {
   storeRegistrations,
   userTool,
 } from "../../../test/support/oauth-testbed.ts";
-import { type HttpToolAnswer, hang, type ToolServer } from "../../../test/support/tool-server.ts";
 import { RefusedAddressError } from "../address-guard.ts";
 import { createGuardedClient } from "../guarded-client.ts";
 import { createDiscoverServer, metadataAddresses } from "./discover-server.ts";

@@ -1,5 +1,5 @@
+import { startToolServer } from "@perch/testkit/servers/tool-server.ts";
 import { expect, onTestFinished, test } from "vitest";
-import { startToolServer } from "../../../test/support/tool-server.ts";
 import { createGuardedClient } from "../guarded-client.ts";
 import { createLimitedFetch } from "./limited-fetch.ts";
 

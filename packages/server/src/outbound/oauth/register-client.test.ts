@@ -1,11 +1,12 @@
-import { afterAll, describe, expect, test, vi } from "vitest";
-import { verifies } from "../../../../../spec/verifies.ts";
 import {
   type AccountProvider,
   type AccountProviderOptions,
   accountClients,
   startAccountProvider,
-} from "../../../test/support/account-provider.ts";
+} from "@perch/testkit/identity/account-provider.ts";
+import type { HttpToolAnswer } from "@perch/testkit/servers/tool-server.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
+import { afterAll, describe, expect, test, vi } from "vitest";
 import {
   connectAccount,
   createTestOAuthClient,
@@ -18,7 +19,6 @@ import {
   storeRegistrations,
   userTool,
 } from "../../../test/support/oauth-testbed.ts";
-import type { HttpToolAnswer } from "../../../test/support/tool-server.ts";
 import { clientDocument, clientDocumentAddress } from "./redirect-address.ts";
 
 const tool = "http://127.0.0.1:8080/mcp";

@@ -1,12 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { verifies } from "../../../../../spec/verifies.ts";
 import {
   type AccountProvider,
   type AccountProviderOptions,
   accountClients,
   startAccountProvider,
   type TokenEndpointMode,
-} from "../../../test/support/account-provider.ts";
+} from "@perch/testkit/identity/account-provider.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
   connectAccount,
   consentTo,

@@ -1,6 +1,6 @@
 import { createPrivateKey } from "node:crypto";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { describe, expect, test } from "vitest";
-import { verifies } from "../../../../../spec/verifies.ts";
 import { buildKeyDirectory } from "./key-directory.ts";
 import { contentDigest, signMessage } from "./sign-message.ts";
 import {

@@ -1,8 +1,8 @@
+import { startMcpServer } from "@perch/testkit/servers/mcp-server.ts";
+import { type HttpToolCall, startToolServer, type TestServer } from "@perch/testkit/servers/tool-server.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { afterAll, describe, expect, test } from "vitest";
-import { verifies } from "../../../../../spec/verifies.ts";
-import { startMcpServer } from "../../../test/support/mcp-server.ts";
 import { noSecrets } from "../../../test/support/no-secrets.ts";
-import { type HttpToolCall, startToolServer, type TestServer } from "../../../test/support/tool-server.ts";
 import { type Jwk, type ReceivedRequest, verifySignature } from "../../../test/support/verify-signature.ts";
 import { newUuid, toPublicId } from "../../platform/ids.ts";
 import { createKeyPair } from "../../platform/signing-key.ts";

@@ -1,8 +1,8 @@
 import { Readable } from "node:stream";
 import { setTimeout } from "node:timers/promises";
+import { type HttpToolAnswer, hang, startToolServer } from "@perch/testkit/servers/tool-server.ts";
 import { afterAll, describe, expect, test } from "vitest";
 import { noSecrets } from "../../../test/support/no-secrets.ts";
-import { type HttpToolAnswer, hang, startToolServer } from "../../../test/support/tool-server.ts";
 import { createGuardedClient } from "../guarded-client.ts";
 import { failedResult, type HttpTarget, type RunTool } from "./tool.ts";
 import { TransientToolError } from "./tool-errors.ts";

@@ -1,8 +1,8 @@
 import { Readable } from "node:stream";
+import { type McpServerOptions, startMcpServer, textResult } from "@perch/testkit/servers/mcp-server.ts";
+import { hang, startToolServer, type TestServer } from "@perch/testkit/servers/tool-server.ts";
 import { afterAll, describe, expect, test } from "vitest";
-import { type McpServerOptions, startMcpServer, textResult } from "../../../test/support/mcp-server.ts";
 import { noSecrets } from "../../../test/support/no-secrets.ts";
-import { hang, startToolServer, type TestServer } from "../../../test/support/tool-server.ts";
 import { createGuardedClient } from "../guarded-client.ts";
 import { failedResult, type RunTool } from "./tool.ts";
 import { TransientToolError } from "./tool-errors.ts";

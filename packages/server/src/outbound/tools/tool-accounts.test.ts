@@ -1,8 +1,8 @@
+import { type McpServer, startMcpServer } from "@perch/testkit/servers/mcp-server.ts";
+import { type HttpToolAnswer, startToolServer } from "@perch/testkit/servers/tool-server.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
-import { verifies } from "../../../../../spec/verifies.ts";
-import { type McpServer, startMcpServer } from "../../../test/support/mcp-server.ts";
 import { noSecrets } from "../../../test/support/no-secrets.ts";
-import { type HttpToolAnswer, startToolServer } from "../../../test/support/tool-server.ts";
 import { toPublicId } from "../../platform/ids.ts";
 import { createGuardedClient } from "../guarded-client.ts";
 import { createResolveCall } from "../secrets/resolve-call.ts";

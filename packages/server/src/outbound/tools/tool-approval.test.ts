@@ -1,6 +1,6 @@
 import type { ApprovalCondition } from "@perch/contract";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { describe, expect, test } from "vitest";
-import { verifies } from "../../../../../spec/verifies.ts";
 import { resolveApproval, whyApprovalNeeded } from "./tool-approval.ts";
 
 const why = (condition: ApprovalCondition, args: unknown) =>

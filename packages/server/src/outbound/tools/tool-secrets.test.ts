@@ -1,7 +1,7 @@
+import { startMcpServer, textResult } from "@perch/testkit/servers/mcp-server.ts";
+import { type HttpToolAnswer, startToolServer, type TestServer } from "@perch/testkit/servers/tool-server.ts";
 import { afterAll, describe, expect, test } from "vitest";
-import { startMcpServer, textResult } from "../../../test/support/mcp-server.ts";
 import { noSecrets } from "../../../test/support/no-secrets.ts";
-import { type HttpToolAnswer, startToolServer, type TestServer } from "../../../test/support/tool-server.ts";
 import { createGuardedClient } from "../guarded-client.ts";
 import { createResolveCall } from "../secrets/resolve-call.ts";
 import type { RunTool } from "./tool.ts";

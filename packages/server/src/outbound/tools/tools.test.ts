@@ -1,7 +1,7 @@
+import { exampleTools, type McpServerOptions, startMcpServer } from "@perch/testkit/servers/mcp-server.ts";
+import { hang, startToolServer, type TestServer } from "@perch/testkit/servers/tool-server.ts";
 import { afterAll, describe, expect, test } from "vitest";
-import { exampleTools, type McpServerOptions, startMcpServer } from "../../../test/support/mcp-server.ts";
 import { noSecrets } from "../../../test/support/no-secrets.ts";
-import { hang, startToolServer, type TestServer } from "../../../test/support/tool-server.ts";
 import { createGuardedClient } from "../guarded-client.ts";
 import { echoTool } from "./tool.ts";
 import { PermanentToolError, TransientToolError } from "./tool-errors.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { describe, expect, test } from "vitest";
-import { verifies } from "../../../../../spec/verifies.ts";
 import { expectError, ok } from "../../../test/support/contract-client.ts";
 import { usePerch } from "../../../test/support/harness.ts";
 

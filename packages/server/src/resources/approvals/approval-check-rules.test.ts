@@ -1,6 +1,6 @@
 import { agentDefaults } from "@perch/contract";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { expect, test } from "vitest";
-import { verifies } from "../../../../../spec/verifies.ts";
 import type { RunTool } from "../../outbound/tools/tool.ts";
 import type { Definition } from "../deployments/version-rules.ts";
 import { checkApprovals, checkApprovalsOfServer } from "./approval-check-rules.ts";

@@ -1,7 +1,9 @@
 import { Writable } from "node:stream";
+import { startToolServer } from "@perch/testkit/servers/tool-server.ts";
+import { startWebhookReceiver } from "@perch/testkit/servers/webhook-receiver.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { pino } from "pino";
 import { afterAll, describe, expect, test } from "vitest";
-import { verifies } from "../../../../../spec/verifies.ts";
 import {
   createLinkWebhook,
   createToken,
@@ -15,9 +17,7 @@ import { waitForApprovals } from "../../../test/support/decisions.ts";
 import { type Organisation, usePerch } from "../../../test/support/harness.ts";
 import { invokeInBackground, waitForRunRecord } from "../../../test/support/invoke-calls.ts";
 import { listForms, readDatabaseRows, readEngineTables } from "../../../test/support/stored-texts.ts";
-import { startToolServer } from "../../../test/support/tool-server.ts";
 import { fastWebhookConfig, getDelivery, waitForDeliveriesToEnd } from "../../../test/support/webhook-calls.ts";
-import { startWebhookReceiver } from "../../../test/support/webhook-receiver.ts";
 
 const logged: string[] = [];
 const logger = pino(

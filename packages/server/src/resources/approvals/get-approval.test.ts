@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
+import { generateTotpCode } from "@perch/testkit/identity/one-time-code.ts";
 import { describe, expect, test } from "vitest";
-import { enrolSecondFactor, generateTotpCode } from "../../../test/support/authenticator.ts";
+import { enrolSecondFactor } from "../../../test/support/authenticator.ts";
 import { buildRequest, expectError, ok } from "../../../test/support/contract-client.ts";
 import { usePerch } from "../../../test/support/harness.ts";
 import { createOrganisationWithApprover, insertWaitingRun } from "../../../test/support/stored-approvals.ts";

@@ -1,11 +1,15 @@
+import {
+  type AccountProvider,
+  accountClients,
+  startAccountProvider,
+} from "@perch/testkit/identity/account-provider.ts";
+import { startOAuthMcpServer } from "@perch/testkit/servers/oauth-mcp-server.ts";
+import { startScriptServer } from "@perch/testkit/servers/script-server.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { verifies } from "../../../../../spec/verifies.ts";
-import { type AccountProvider, accountClients, startAccountProvider } from "../../../test/support/account-provider.ts";
 import { accountConfig, perchUrl } from "../../../test/support/connected-accounts.ts";
 import { ok } from "../../../test/support/contract-client.ts";
 import { type Organisation, usePerch } from "../../../test/support/harness.ts";
-import { startOAuthMcpServer } from "../../../test/support/oauth-mcp-server.ts";
-import { startScriptServer } from "../../../test/support/script-server.ts";
 import { createSecret } from "../../../test/support/secret-calls.ts";
 import { callThenQuote, callTool, createAgentWithTools } from "../../../test/support/secret-runs.ts";
 import type { FindToken } from "../../outbound/tools/find-token.ts";

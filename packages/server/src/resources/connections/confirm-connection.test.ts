@@ -1,7 +1,7 @@
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { sql } from "kysely";
 import { describe, expect, test, vi } from "vitest";
-import { withClient } from "../../../../../scripts/testbed/scratch-database.ts";
-import { verifies } from "../../../../../spec/verifies.ts";
 import { useConsentTestbed } from "../../../test/support/consent-testbed.ts";
 import {
   confirm,

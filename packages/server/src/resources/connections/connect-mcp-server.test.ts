@@ -1,9 +1,9 @@
+import { type AccountProvider, startAccountProvider } from "@perch/testkit/identity/account-provider.ts";
+import { type OAuthMcpServer, startOAuthMcpServer } from "@perch/testkit/servers/oauth-mcp-server.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { type AccountProvider, startAccountProvider } from "../../../test/support/account-provider.ts";
 import { createAgent, outboundAllowedPrivateRanges } from "../../../test/support/consent-testbed.ts";
 import { connect, publicUrl, returnUrl } from "../../../test/support/consents.ts";
 import { usePerch } from "../../../test/support/harness.ts";
-import { type OAuthMcpServer, startOAuthMcpServer } from "../../../test/support/oauth-mcp-server.ts";
 import { readConnection } from "../../../test/support/stored-connections.ts";
 
 const perch = usePerch({ publicUrl, outboundAllowedPrivateRanges });

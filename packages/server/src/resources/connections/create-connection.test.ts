@@ -1,7 +1,7 @@
+import { accountClients, startAccountProvider } from "@perch/testkit/identity/account-provider.ts";
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { describe, expect, test, vi } from "vitest";
-import { withClient } from "../../../../../scripts/testbed/scratch-database.ts";
-import { verifies } from "../../../../../spec/verifies.ts";
-import { accountClients, startAccountProvider } from "../../../test/support/account-provider.ts";
 import { createAgent, outboundAllowedPrivateRanges, useConsentTestbed } from "../../../test/support/consent-testbed.ts";
 import {
   askForLink,

@@ -1,7 +1,7 @@
+import { type AccountProvider, startAccountProvider } from "@perch/testkit/identity/account-provider.ts";
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
-import { withClient } from "../../../../../scripts/testbed/scratch-database.ts";
-import { verifies } from "../../../../../spec/verifies.ts";
-import { type AccountProvider, startAccountProvider } from "../../../test/support/account-provider.ts";
 import { accountConfig, perchUrl } from "../../../test/support/connected-accounts.ts";
 import { ok } from "../../../test/support/contract-client.ts";
 import { type ApiNode, usePerch } from "../../../test/support/harness.ts";

@@ -1,5 +1,5 @@
+import { verifies } from "@perch/testkit/verifies.ts";
 import { describe, expect, test, vi } from "vitest";
-import { verifies } from "../../../../../spec/verifies.ts";
 import { useConsentTestbed } from "../../../test/support/consent-testbed.ts";
 import { connect, createLink, openBrowser, readConnection } from "../../../test/support/consents.ts";
 import { ok } from "../../../test/support/contract-client.ts";

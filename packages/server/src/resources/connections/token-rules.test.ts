@@ -1,5 +1,5 @@
+import { verifies } from "@perch/testkit/verifies.ts";
 import { describe, expect, test } from "vitest";
-import { verifies } from "../../../../../spec/verifies.ts";
 import { chooseNext, mayBeSent } from "./token-rules.ts";
 
 const readAt = new Date("2026-06-01T12:00:00Z");

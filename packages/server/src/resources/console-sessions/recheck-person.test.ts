@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { serviceUrl, withClient } from "@perch/testkit/installation/scratch-database.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { pino } from "pino";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { serviceUrl, withClient } from "../../../../../scripts/testbed/scratch-database.ts";
-import { verifies } from "../../../../../spec/verifies.ts";
 import { createSendInSession } from "../../../test/support/browser.ts";
 import {
   defaultAccounts,

@@ -1,12 +1,12 @@
 import type { AgentDefinitionPatch, AgentProblem } from "@perch/contract";
+import { freePort } from "@perch/testkit/installation/server-process.ts";
+import { startMcpServer } from "@perch/testkit/servers/mcp-server.ts";
+import { hang, startToolServer } from "@perch/testkit/servers/tool-server.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { freePort } from "../../../../../scripts/testbed/server-process.ts";
-import { verifies } from "../../../../../spec/verifies.ts";
 import { expectError, ok } from "../../../test/support/contract-client.ts";
 import { type Organisation, usePerch } from "../../../test/support/harness.ts";
-import { startMcpServer } from "../../../test/support/mcp-server.ts";
 import { createSecret } from "../../../test/support/secret-calls.ts";
-import { hang, startToolServer } from "../../../test/support/tool-server.ts";
 
 const perch = usePerch({ outboundAllowedPrivateRanges: ["127.0.0.0/8"] });
 const operation = "POST /v1/agents/{agent_id}/check";

@@ -1,7 +1,17 @@
 import type { AgentProblem } from "@perch/contract";
+import {
+  type AccountProvider,
+  accountClients,
+  startAccountProvider,
+} from "@perch/testkit/identity/account-provider.ts";
+import {
+  type OAuthMcpServer,
+  type OAuthToolServer,
+  startOAuthMcpServer,
+  startOAuthToolServer,
+} from "@perch/testkit/servers/oauth-mcp-server.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { verifies } from "../../../../../spec/verifies.ts";
-import { type AccountProvider, accountClients, startAccountProvider } from "../../../test/support/account-provider.ts";
 import {
   accountConfig,
   accountServer,
@@ -11,12 +21,6 @@ import {
 } from "../../../test/support/connected-accounts.ts";
 import { ok } from "../../../test/support/contract-client.ts";
 import { type Organisation, type Perch, usePerch } from "../../../test/support/harness.ts";
-import {
-  type OAuthMcpServer,
-  type OAuthToolServer,
-  startOAuthMcpServer,
-  startOAuthToolServer,
-} from "../../../test/support/oauth-mcp-server.ts";
 import { createSecret } from "../../../test/support/secret-calls.ts";
 import { createAgentWithTools } from "../../../test/support/secret-runs.ts";
 

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { agentDefaults } from "@perch/contract";
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { withClient } from "../../../../../scripts/testbed/scratch-database.ts";
 import { openTestDatabase } from "../../../test/support/open-database.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/support/test-database.ts";
 import type { Database } from "../../db/database.ts";

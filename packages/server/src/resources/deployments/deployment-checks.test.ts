@@ -1,8 +1,10 @@
 import type { AgentDefinitionPatch } from "@perch/contract";
+import { serviceUrl } from "@perch/testkit/installation/scratch-database.ts";
+import { freePort } from "@perch/testkit/installation/server-process.ts";
+import { startMcpServer } from "@perch/testkit/servers/mcp-server.ts";
+import { startToolServer } from "@perch/testkit/servers/tool-server.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { serviceUrl } from "../../../../../scripts/testbed/scratch-database.ts";
-import { freePort } from "../../../../../scripts/testbed/server-process.ts";
-import { verifies } from "../../../../../spec/verifies.ts";
 import { ok } from "../../../test/support/contract-client.ts";
 import {
   createOrganisationWithVersions,
@@ -11,8 +13,6 @@ import {
   invokeForReply,
 } from "../../../test/support/deployment-calls.ts";
 import { usePerch } from "../../../test/support/harness.ts";
-import { startMcpServer } from "../../../test/support/mcp-server.ts";
-import { startToolServer } from "../../../test/support/tool-server.ts";
 
 const valkeyUrl = serviceUrl("PERCH_VALKEY_URL");
 const perch = usePerch({ valkeyUrl, outboundAllowedPrivateRanges: ["127.0.0.0/8"] }, { withWorker: true });

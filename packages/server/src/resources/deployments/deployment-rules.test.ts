@@ -1,6 +1,6 @@
 import type { DeploymentStats, Guards } from "@perch/contract";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { describe, expect, test } from "vitest";
-import { verifies } from "../../../../../spec/verifies.ts";
 import {
   type Arm,
   checkIntervalMs,

@@ -1,6 +1,6 @@
 import { tierLimits } from "@perch/contract";
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
 import { describe, expect, test } from "vitest";
-import { withClient } from "../../../../../scripts/testbed/scratch-database.ts";
 import { expectError, ok } from "../../../test/support/contract-client.ts";
 import { type Organisation, usePerch } from "../../../test/support/harness.ts";
 import { newUuid, parsePublicId, toPublicId } from "../../platform/ids.ts";

@@ -1,7 +1,7 @@
 import { agentDefaults } from "@perch/contract";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { applyPatch } from "diff";
 import { describe, expect, test } from "vitest";
-import { verifies } from "../../../../../spec/verifies.ts";
 import { createDiff as createStoredDiff } from "./version-diff.ts";
 import type { Definition } from "./version-rules.ts";
 

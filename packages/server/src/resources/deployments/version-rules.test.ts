@@ -1,6 +1,6 @@
 import { agentDefaults } from "@perch/contract";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { describe, expect, test } from "vitest";
-import { verifies } from "../../../../../spec/verifies.ts";
 import { checksumOf, type Definition, listChanges, listDifferingFields } from "./version-rules.ts";
 
 const { security: _, ...defaults } = agentDefaults;

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { withClient } from "../../../../../scripts/testbed/scratch-database.ts";
 import { openTestDatabase } from "../../../test/support/open-database.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/support/test-database.ts";
 import type { Database, OrganisationTransaction } from "../../db/database.ts";

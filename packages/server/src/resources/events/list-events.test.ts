@@ -1,11 +1,11 @@
+import { startWebhookReceiver } from "@perch/testkit/servers/webhook-receiver.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { verifies } from "../../../../../spec/verifies.ts";
 import { expectError, ok } from "../../../test/support/contract-client.ts";
 import { deploy } from "../../../test/support/deployment-calls.ts";
 import { type Organisation, usePerch } from "../../../test/support/harness.ts";
 import { createScriptedAgent, invokeAgent } from "../../../test/support/invoke-calls.ts";
 import { createWebhook, fastWebhookConfig, waitForDeliveriesToEnd } from "../../../test/support/webhook-calls.ts";
-import { startWebhookReceiver } from "../../../test/support/webhook-receiver.ts";
 
 const perch = usePerch(fastWebhookConfig, { withWorker: true });
 const receiver = await startWebhookReceiver();

@@ -1,8 +1,8 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { freePort } from "@perch/testkit/installation/server-process.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { expect, onTestFinished, test } from "vitest";
-import { freePort } from "../../../../../scripts/testbed/server-process.ts";
-import { verifies } from "../../../../../spec/verifies.ts";
 import { createEngineCheck } from "./engine-status.ts";
 
 /** An admin port that answers at once, and needs long to count its invocations. */

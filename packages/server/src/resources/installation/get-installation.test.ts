@@ -1,11 +1,11 @@
 import { type Installation, type InstallationPart, roles } from "@perch/contract";
+import { freePort } from "@perch/testkit/installation/server-process.ts";
+import { startValkey } from "@perch/testkit/installation/valkey-process.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { freePort } from "../../../../../scripts/testbed/server-process.ts";
-import { verifies } from "../../../../../spec/verifies.ts";
 import { expectError, ok } from "../../../test/support/contract-client.ts";
 import { type Organisation, startPerch, usePerch } from "../../../test/support/harness.ts";
 import { openTestDatabase } from "../../../test/support/open-database.ts";
-import { startValkey } from "../../../test/support/valkey-process.ts";
 import { currentSchema } from "../../db/migrate.ts";
 import { runCreateKey } from "../../operator/commands/run-create-key.ts";
 import { version } from "../../platform/version.ts";

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { permissions } from "@perch/contract";
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { describe, expect, test } from "vitest";
-import { withClient } from "../../../../../scripts/testbed/scratch-database.ts";
-import { verifies } from "../../../../../spec/verifies.ts";
 import { enrolSecondFactor } from "../../../test/support/authenticator.ts";
 import { expectError, ok } from "../../../test/support/contract-client.ts";
 import { usePerch } from "../../../test/support/harness.ts";

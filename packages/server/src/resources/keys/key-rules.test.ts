@@ -1,6 +1,6 @@
 import type { Permission } from "@perch/contract";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { describe, expect, test } from "vitest";
-import { verifies } from "../../../../../spec/verifies.ts";
 import type { Caller } from "../../auth/caller.ts";
 import { ApiError } from "../../platform/api-error.ts";
 import { grantedPermissions, refuseEscalation } from "./key-rules.ts";

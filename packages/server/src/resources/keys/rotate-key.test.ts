@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { describe, expect, test } from "vitest";
-import { verifies } from "../../../../../spec/verifies.ts";
 import { expectError, ok, send } from "../../../test/support/contract-client.ts";
 import { type Organisation, startApi, testConfig, usePerch } from "../../../test/support/harness.ts";
 import { createLogger } from "../../platform/logger.ts";

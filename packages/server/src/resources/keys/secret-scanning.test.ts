@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { describe, expect, test } from "vitest";
-import { verifies } from "../../../../../spec/verifies.ts";
 import { isWellFormedToken, newToken } from "../../auth/key-token.ts";
 
 const folder = join(import.meta.dirname, "../../../../../docs/security");

@@ -1,7 +1,7 @@
 import type { LogEntry } from "@perch/contract";
+import { serviceUrl } from "@perch/testkit/installation/scratch-database.ts";
 import { Redis } from "iovalkey";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { serviceUrl } from "../../../../../scripts/testbed/scratch-database.ts";
 import { ok } from "../../../test/support/contract-client.ts";
 import { followRunStream, type OpenStream, type StreamEvent } from "../../../test/support/event-stream-client.ts";
 import { type ApiNode, type Organisation, usePerch } from "../../../test/support/harness.ts";

@@ -1,5 +1,5 @@
+import { startValkey, type ValkeyProcess } from "@perch/testkit/installation/valkey-process.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startValkey, type ValkeyProcess } from "../../../test/support/valkey-process.ts";
 import { connectValkey } from "../../limits/valkey-gate.ts";
 import { createLogger } from "../../platform/logger.ts";
 import { connectSubscriber, createSubscriptions } from "../../streams/valkey-subscriptions.ts";

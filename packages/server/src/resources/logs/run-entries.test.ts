@@ -1,6 +1,8 @@
 import type { AgentDefinitionPatch } from "@perch/contract";
+import { startOpenAiServer } from "@perch/testkit/servers/models/openai-server.ts";
+import { startToolServer } from "@perch/testkit/servers/tool-server.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { afterAll, describe, expect, test } from "vitest";
-import { verifies } from "../../../../../spec/verifies.ts";
 import { ok } from "../../../test/support/contract-client.ts";
 import { createModelProvider, providerSecret } from "../../../test/support/create-model-provider.ts";
 import { deploy } from "../../../test/support/deployment-calls.ts";
@@ -12,8 +14,6 @@ import {
   waitForRunRecord,
 } from "../../../test/support/invoke-calls.ts";
 import { getLogPage, levelsAndTypes, listRunLogEntries } from "../../../test/support/log-calls.ts";
-import { startOpenAiServer } from "../../../test/support/model-servers/openai-server.ts";
-import { startToolServer } from "../../../test/support/tool-server.ts";
 
 const provider = await startOpenAiServer(({ body, number }) => {
   if (body.model === "refusing")

@@ -1,6 +1,6 @@
+import { verifies } from "@perch/testkit/verifies.ts";
 import { sql } from "kysely";
 import { beforeAll, describe, expect, test } from "vitest";
-import { verifies } from "../../../../../spec/verifies.ts";
 import { expectError } from "../../../test/support/contract-client.ts";
 import { type Organisation, usePerch } from "../../../test/support/harness.ts";
 import {

@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { EmbedderSettings } from "@perch/contract";
+import type { ModelAnswer, ProviderCall } from "@perch/testkit/servers/models/model-server.ts";
+import { startOpenAiServer } from "@perch/testkit/servers/models/openai-server.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ok } from "../../../test/support/contract-client.ts";
 import { createModelProvider } from "../../../test/support/create-model-provider.ts";
@@ -10,8 +12,6 @@ import {
   searchMemory,
   searchMemoryContents,
 } from "../../../test/support/memory-calls.ts";
-import type { ModelAnswer, ProviderCall } from "../../../test/support/model-servers/model-server.ts";
-import { startOpenAiServer } from "../../../test/support/model-servers/openai-server.ts";
 import { usePerchWithWorkerProcesses } from "../../../test/support/worker-processes.ts";
 
 const textsOf = ({ body }: ProviderCall) => body.input as readonly string[];

@@ -1,6 +1,6 @@
+import { verifies } from "@perch/testkit/verifies.ts";
 import { sql } from "kysely";
 import { beforeAll, describe, expect, test } from "vitest";
-import { verifies } from "../../../../../spec/verifies.ts";
 import { expectError, ok } from "../../../test/support/contract-client.ts";
 import { type Organisation, startApi, usePerch } from "../../../test/support/harness.ts";
 import { invokeAgent } from "../../../test/support/invoke-calls.ts";

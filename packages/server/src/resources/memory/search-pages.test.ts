@@ -1,5 +1,5 @@
+import { verifies } from "@perch/testkit/verifies.ts";
 import { beforeAll, describe, expect, test } from "vitest";
-import { verifies } from "../../../../../spec/verifies.ts";
 import { expectError } from "../../../test/support/contract-client.ts";
 import { type Organisation, usePerch } from "../../../test/support/harness.ts";
 import { createAgentWithMemory, searchMemory } from "../../../test/support/memory-calls.ts";

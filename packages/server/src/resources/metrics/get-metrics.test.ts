@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { type Granularity, granularities, granularitySeconds, type MetricSeries } from "@perch/contract";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { beforeAll, describe, expect, test } from "vitest";
-import { verifies } from "../../../../../spec/verifies.ts";
 import { expectError, ok } from "../../../test/support/contract-client.ts";
 import { type Organisation, usePerch } from "../../../test/support/harness.ts";
 import type { RunInput, RunOutcome } from "../../engine/messages.ts";

@@ -1,5 +1,5 @@
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
 import { expect, test } from "vitest";
-import { withClient } from "../../../../../scripts/testbed/scratch-database.ts";
 import { createTestDatabase } from "../../../test/support/test-database.ts";
 import { openAsOwner } from "../../db/open-as-owner.ts";
 import { type ListedOrganisation, listOrganisations } from "./list-organisations.ts";

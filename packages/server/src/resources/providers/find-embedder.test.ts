@@ -1,8 +1,8 @@
+import { type ModelServer, modelServerKey } from "@perch/testkit/servers/models/model-server.ts";
+import { startOpenAiServer } from "@perch/testkit/servers/models/openai-server.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { testConfig } from "../../../test/support/harness.ts";
-import { expectFailure } from "../../../test/support/model-servers/model-requests.ts";
-import { type ModelServer, modelServerKey } from "../../../test/support/model-servers/model-server.ts";
-import { startOpenAiServer } from "../../../test/support/model-servers/openai-server.ts";
+import { expectFailure } from "../../../test/support/model-requests.ts";
 import { createTestDatabase, type TestDatabase } from "../../../test/support/test-database.ts";
 import { type Core, closeCore, composeCore } from "../../compose/core.ts";
 import type { Share } from "../../fairness/shares.ts";

@@ -1,6 +1,6 @@
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
 import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
-import { withClient } from "../../../../../scripts/testbed/scratch-database.ts";
 import { ok } from "../../../test/support/contract-client.ts";
 import { usePerch } from "../../../test/support/harness.ts";
 import { insertWaitingRuns } from "../../../test/support/waiting-run-rows.ts";

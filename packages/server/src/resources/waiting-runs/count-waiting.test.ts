@@ -1,5 +1,5 @@
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
 import { expect, test } from "vitest";
-import { withClient } from "../../../../../scripts/testbed/scratch-database.ts";
 import { ok } from "../../../test/support/contract-client.ts";
 import { usePerch } from "../../../test/support/harness.ts";
 import { insertWaitingRuns } from "../../../test/support/waiting-run-rows.ts";

@@ -1,8 +1,9 @@
 import type { ServerResponse } from "node:http";
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
+import { freePort } from "@perch/testkit/installation/server-process.ts";
+import { startWebhookReceiver, type WebhookReceiver } from "@perch/testkit/servers/webhook-receiver.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { afterAll, describe, expect, test } from "vitest";
-import { withClient } from "../../../../../scripts/testbed/scratch-database.ts";
-import { freePort } from "../../../../../scripts/testbed/server-process.ts";
-import { verifies } from "../../../../../spec/verifies.ts";
 import { ok } from "../../../test/support/contract-client.ts";
 import { type Organisation, usePerch } from "../../../test/support/harness.ts";
 import {
@@ -12,7 +13,6 @@ import {
   listDeliveries,
   waitForDeliveriesToEnd,
 } from "../../../test/support/webhook-calls.ts";
-import { startWebhookReceiver, type WebhookReceiver } from "../../../test/support/webhook-receiver.ts";
 import { parsePublicId } from "../../platform/ids.ts";
 
 const perch = usePerch(fastWebhookConfig, { withWorker: true });

@@ -1,6 +1,7 @@
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
+import { startWebhookReceiver } from "@perch/testkit/servers/webhook-receiver.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { afterAll, describe, expect, test } from "vitest";
-import { withClient } from "../../../../../scripts/testbed/scratch-database.ts";
-import { verifies } from "../../../../../spec/verifies.ts";
 import { expectError, ok } from "../../../test/support/contract-client.ts";
 import { type Organisation, usePerch } from "../../../test/support/harness.ts";
 import {
@@ -9,7 +10,6 @@ import {
   listDeliveries,
   waitForDeliveriesToEnd,
 } from "../../../test/support/webhook-calls.ts";
-import { startWebhookReceiver } from "../../../test/support/webhook-receiver.ts";
 import { parsePublicId } from "../../platform/ids.ts";
 
 const perch = usePerch({ ...fastWebhookConfig, webhookRetryDelaySeconds: [] }, { withWorker: true });

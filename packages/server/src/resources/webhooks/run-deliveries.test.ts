@@ -1,6 +1,7 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
+import { startWebhookReceiver } from "@perch/testkit/servers/webhook-receiver.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { afterAll, describe, expect, test } from "vitest";
-import { verifies } from "../../../../../spec/verifies.ts";
 import { ok } from "../../../test/support/contract-client.ts";
 import { usePerch } from "../../../test/support/harness.ts";
 import {
@@ -10,7 +11,6 @@ import {
   waitForRunRecord,
 } from "../../../test/support/invoke-calls.ts";
 import { createWebhook, fastWebhookConfig, waitForDeliveriesToEnd } from "../../../test/support/webhook-calls.ts";
-import { startWebhookReceiver } from "../../../test/support/webhook-receiver.ts";
 
 const perch = usePerch(fastWebhookConfig, { withWorker: true });
 const receiver = await startWebhookReceiver();

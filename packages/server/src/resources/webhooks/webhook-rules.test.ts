@@ -1,5 +1,5 @@
+import { verifies } from "@perch/testkit/verifies.ts";
 import { describe, expect, test } from "vitest";
-import { verifies } from "../../../../../spec/verifies.ts";
 import { readConfig } from "../../config/config.ts";
 import { findUrlProblem, retryDelayMs } from "./webhook-rules.ts";
 

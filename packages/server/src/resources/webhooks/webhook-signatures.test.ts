@@ -1,11 +1,11 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
+import { type ReceivedDelivery, startWebhookReceiver } from "@perch/testkit/servers/webhook-receiver.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { Webhook } from "standardwebhooks";
 import { afterAll, describe, expect, test } from "vitest";
-import { verifies } from "../../../../../spec/verifies.ts";
 import { ok } from "../../../test/support/contract-client.ts";
 import { usePerch } from "../../../test/support/harness.ts";
 import { createWebhook, fastWebhookConfig, waitForDeliveriesToEnd } from "../../../test/support/webhook-calls.ts";
-import { type ReceivedDelivery, startWebhookReceiver } from "../../../test/support/webhook-receiver.ts";
 
 const perch = usePerch(fastWebhookConfig, { withWorker: true });
 const receiver = await startWebhookReceiver();

@@ -1,5 +1,6 @@
+import { serviceUrl } from "@perch/testkit/installation/scratch-database.ts";
+import { lastUserMessage, startScriptServer } from "@perch/testkit/servers/script-server.ts";
 import { afterAll, describe, expect, test } from "vitest";
-import { serviceUrl } from "../../../../../scripts/testbed/scratch-database.ts";
 import { expectError, ok } from "../../../test/support/contract-client.ts";
 import { type Organisation, usePerch } from "../../../test/support/harness.ts";
 import {
@@ -8,7 +9,6 @@ import {
   invokeInBackground,
   waitForRunRecord,
 } from "../../../test/support/invoke-calls.ts";
-import { lastUserMessage, startScriptServer } from "../../../test/support/script-server.ts";
 
 const echo = { tool_calls: [{ name: "perch_echo", arguments: {} }], delay_ms: 600, tokens: 4 };
 const script = await startScriptServer((call) => {

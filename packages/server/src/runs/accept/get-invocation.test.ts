@@ -1,5 +1,5 @@
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
 import { describe, expect, test } from "vitest";
-import { withClient } from "../../../../../scripts/testbed/scratch-database.ts";
 import { expectError, ok } from "../../../test/support/contract-client.ts";
 import { createOrganisationWithVersions } from "../../../test/support/deployment-calls.ts";
 import { usePerch } from "../../../test/support/harness.ts";

@@ -1,6 +1,7 @@
+import { serviceUrl, withClient } from "@perch/testkit/installation/scratch-database.ts";
+import { lastUserMessage, startScriptServer } from "@perch/testkit/servers/script-server.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { serviceUrl, withClient } from "../../../../../scripts/testbed/scratch-database.ts";
-import { verifies } from "../../../../../spec/verifies.ts";
 import { ok } from "../../../test/support/contract-client.ts";
 import { type ApiNode, type Organisation, usePerch } from "../../../test/support/harness.ts";
 import {
@@ -10,7 +11,6 @@ import {
   invokeInBackground,
   waitForRunRecord,
 } from "../../../test/support/invoke-calls.ts";
-import { lastUserMessage, startScriptServer } from "../../../test/support/script-server.ts";
 
 /** A message is the name of what the model does with it. */
 const script = await startScriptServer((call) => {

@@ -1,6 +1,7 @@
+import { serviceUrl } from "@perch/testkit/installation/scratch-database.ts";
+import { startToolServer } from "@perch/testkit/servers/tool-server.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { serviceUrl } from "../../../../../scripts/testbed/scratch-database.ts";
-import { verifies } from "../../../../../spec/verifies.ts";
 import { ok } from "../../../test/support/contract-client.ts";
 import {
   createOrganisationWithVersions,
@@ -11,7 +12,6 @@ import {
 } from "../../../test/support/deployment-calls.ts";
 import { usePerch } from "../../../test/support/harness.ts";
 import { invokeAgent, invokeInBackground, waitForRunRecord } from "../../../test/support/invoke-calls.ts";
-import { startToolServer } from "../../../test/support/tool-server.ts";
 
 const perch = usePerch(
   { valkeyUrl: serviceUrl("PERCH_VALKEY_URL"), outboundAllowedPrivateRanges: ["127.0.0.0/8"] },

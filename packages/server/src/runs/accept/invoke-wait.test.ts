@@ -1,6 +1,7 @@
+import { serviceUrl } from "@perch/testkit/installation/scratch-database.ts";
+import { lastUserMessage, startScriptServer } from "@perch/testkit/servers/script-server.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
-import { serviceUrl } from "../../../../../scripts/testbed/scratch-database.ts";
-import { verifies } from "../../../../../spec/verifies.ts";
 import { ok } from "../../../test/support/contract-client.ts";
 import { type Organisation, usePerch } from "../../../test/support/harness.ts";
 import {
@@ -9,7 +10,6 @@ import {
   invokeOperation,
   waitForRunRecord,
 } from "../../../test/support/invoke-calls.ts";
-import { lastUserMessage, startScriptServer } from "../../../test/support/script-server.ts";
 import type { GiveBack } from "../../fairness/shares.ts";
 import { parsePublicId } from "../../platform/ids.ts";
 

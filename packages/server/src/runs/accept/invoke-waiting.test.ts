@@ -1,6 +1,8 @@
+import { serviceUrl, withClient } from "@perch/testkit/installation/scratch-database.ts";
+import { lastUserMessage, startScriptServer } from "@perch/testkit/servers/script-server.ts";
+import { startToolServer } from "@perch/testkit/servers/tool-server.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { serviceUrl, withClient } from "../../../../../scripts/testbed/scratch-database.ts";
-import { verifies } from "../../../../../spec/verifies.ts";
 import { expectError, ok } from "../../../test/support/contract-client.ts";
 import { type ApiNode, usePerch } from "../../../test/support/harness.ts";
 import {
@@ -10,8 +12,6 @@ import {
   invokeOperation,
   waitForRunRecord,
 } from "../../../test/support/invoke-calls.ts";
-import { lastUserMessage, startScriptServer } from "../../../test/support/script-server.ts";
-import { startToolServer } from "../../../test/support/tool-server.ts";
 import {
   type AskingOrganisation,
   callRefund,

@@ -1,6 +1,6 @@
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { beforeAll, describe, expect, test } from "vitest";
-import { withClient } from "../../../../../scripts/testbed/scratch-database.ts";
-import { verifies } from "../../../../../spec/verifies.ts";
 import { expectError, ok } from "../../../test/support/contract-client.ts";
 import { type Organisation, usePerch } from "../../../test/support/harness.ts";
 import { insertRuns, type StoredRuns } from "../../../test/support/stored-runs.ts";

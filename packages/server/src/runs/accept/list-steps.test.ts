@@ -1,13 +1,13 @@
 import type { AgentDefinitionPatch } from "@perch/contract";
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
+import { startToolServer } from "@perch/testkit/servers/tool-server.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { afterAll, describe, expect, test } from "vitest";
-import { withClient } from "../../../../../scripts/testbed/scratch-database.ts";
-import { verifies } from "../../../../../spec/verifies.ts";
 import { expectError, ok } from "../../../test/support/contract-client.ts";
 import { type Organisation, usePerch } from "../../../test/support/harness.ts";
 import { createScriptedAgent, invokeAgent, invokeInBackground } from "../../../test/support/invoke-calls.ts";
 import { getLogPage } from "../../../test/support/log-calls.ts";
 import { createSecret, secretValue } from "../../../test/support/secret-calls.ts";
-import { startToolServer } from "../../../test/support/tool-server.ts";
 import { parsePublicId } from "../../platform/ids.ts";
 import { findSealedContents, listStepRows } from "../record/step-queries.ts";
 

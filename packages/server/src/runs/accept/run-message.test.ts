@@ -1,10 +1,10 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
+import { type RestateCluster, startRestate } from "@perch/testkit/installation/restate-process.ts";
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
-import { type RestateCluster, startRestate } from "../../../../../scripts/testbed/restate-process.ts";
-import { withClient } from "../../../../../scripts/testbed/scratch-database.ts";
-import { verifies } from "../../../../../spec/verifies.ts";
 import { ok } from "../../../test/support/contract-client.ts";
 import { deploy, invokeForReply, setDraftReply } from "../../../test/support/deployment-calls.ts";
 import { type Organisation, startPerch } from "../../../test/support/harness.ts";

@@ -1,6 +1,8 @@
+import { serviceUrl } from "@perch/testkit/installation/scratch-database.ts";
+import { lastUserMessage, startScriptServer } from "@perch/testkit/servers/script-server.ts";
+import { startToolServer } from "@perch/testkit/servers/tool-server.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { serviceUrl } from "../../../../../scripts/testbed/scratch-database.ts";
-import { verifies } from "../../../../../spec/verifies.ts";
 import {
   followRunStream,
   invokeStreaming,
@@ -8,8 +10,6 @@ import {
   type StreamEvent,
 } from "../../../test/support/event-stream-client.ts";
 import { type ApiNode, usePerch } from "../../../test/support/harness.ts";
-import { lastUserMessage, startScriptServer } from "../../../test/support/script-server.ts";
-import { startToolServer } from "../../../test/support/tool-server.ts";
 import {
   type AskingOrganisation,
   callRefund,

@@ -1,11 +1,15 @@
+import {
+  type AccountProvider,
+  accountClients,
+  startAccountProvider,
+} from "@perch/testkit/identity/account-provider.ts";
+import { type OAuthMcpServer, startOAuthMcpServer } from "@perch/testkit/servers/oauth-mcp-server.ts";
+import { startScriptServer } from "@perch/testkit/servers/script-server.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { verifies } from "../../../../../spec/verifies.ts";
-import { type AccountProvider, accountClients, startAccountProvider } from "../../../test/support/account-provider.ts";
 import { accountConfig } from "../../../test/support/connected-accounts.ts";
 import { ok } from "../../../test/support/contract-client.ts";
 import { type Organisation, usePerch } from "../../../test/support/harness.ts";
-import { type OAuthMcpServer, startOAuthMcpServer } from "../../../test/support/oauth-mcp-server.ts";
-import { startScriptServer } from "../../../test/support/script-server.ts";
 import { callThenQuote, callTool, createAgentWithTools } from "../../../test/support/secret-runs.ts";
 
 const script = await startScriptServer(callThenQuote);

@@ -1,6 +1,14 @@
+import { type AccountProvider, startAccountProvider } from "@perch/testkit/identity/account-provider.ts";
+import {
+  type OAuthMcpServer,
+  type OAuthToolServer,
+  startOAuthMcpServer,
+  startOAuthToolServer,
+} from "@perch/testkit/servers/oauth-mcp-server.ts";
+import { startScriptServer } from "@perch/testkit/servers/script-server.ts";
+import { startWebhookReceiver } from "@perch/testkit/servers/webhook-receiver.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { verifies } from "../../../../../spec/verifies.ts";
-import { type AccountProvider, startAccountProvider } from "../../../test/support/account-provider.ts";
 import {
   accountConfig,
   accountServer,
@@ -13,17 +21,9 @@ import { ok } from "../../../test/support/contract-client.ts";
 import { decide, waitForApprovals } from "../../../test/support/decisions.ts";
 import { type Organisation, usePerch } from "../../../test/support/harness.ts";
 import { invokeInBackground } from "../../../test/support/invoke-calls.ts";
-import {
-  type OAuthMcpServer,
-  type OAuthToolServer,
-  startOAuthMcpServer,
-  startOAuthToolServer,
-} from "../../../test/support/oauth-mcp-server.ts";
-import { startScriptServer } from "../../../test/support/script-server.ts";
 import { callThenQuote, callTool, createAgentWithTools } from "../../../test/support/secret-runs.ts";
 import { readConnection, setAccessExpiry } from "../../../test/support/stored-connections.ts";
 import { fastWebhookConfig } from "../../../test/support/webhook-calls.ts";
-import { startWebhookReceiver } from "../../../test/support/webhook-receiver.ts";
 
 const script = await startScriptServer(callThenQuote);
 const receiver = await startWebhookReceiver();

@@ -1,11 +1,11 @@
+import type { ModelAnswer } from "@perch/testkit/servers/models/model-server.ts";
+import { lastUserMessage, startOpenAiServer } from "@perch/testkit/servers/models/openai-server.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { afterAll, describe, expect, test } from "vitest";
-import { verifies } from "../../../../../spec/verifies.ts";
 import { ok } from "../../../test/support/contract-client.ts";
 import { createModelProvider, providerSecret } from "../../../test/support/create-model-provider.ts";
 import { usePerch } from "../../../test/support/harness.ts";
 import { invokeAgent } from "../../../test/support/invoke-calls.ts";
-import type { ModelAnswer } from "../../../test/support/model-servers/model-server.ts";
-import { lastUserMessage, startOpenAiServer } from "../../../test/support/model-servers/openai-server.ts";
 
 const callsOf = (message: string) => server.calls.filter((call) => lastUserMessage(call) === message);
 const refusals: Record<string, ModelAnswer> = {

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { ProviderCall } from "@perch/testkit/servers/models/model-server.ts";
+import { lastUserMessage, startOpenAiServer } from "@perch/testkit/servers/models/openai-server.ts";
+import { startToolServer } from "@perch/testkit/servers/tool-server.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { verifies } from "../../../../../spec/verifies.ts";
 import { ok } from "../../../test/support/contract-client.ts";
 import { createModelProvider } from "../../../test/support/create-model-provider.ts";
 import type { Organisation } from "../../../test/support/harness.ts";
 import { invokeAgent, invokeInBackground, waitForRunRecord } from "../../../test/support/invoke-calls.ts";
 import { addMemory, searchMemoryContents } from "../../../test/support/memory-calls.ts";
-import type { ProviderCall } from "../../../test/support/model-servers/model-server.ts";
-import { lastUserMessage, startOpenAiServer } from "../../../test/support/model-servers/openai-server.ts";
-import { startToolServer } from "../../../test/support/tool-server.ts";
 import { usePerchWithWorkerProcesses } from "../../../test/support/worker-processes.ts";
 
 const callsOf = (message: string) => server.calls.filter((call) => lastUserMessage(call) === message);

@@ -1,15 +1,15 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { PassThrough } from "node:stream";
+import { serviceUrl } from "@perch/testkit/installation/scratch-database.ts";
+import { freePort } from "@perch/testkit/installation/server-process.ts";
+import { type HttpToolAnswer, hang, startToolServer } from "@perch/testkit/servers/tool-server.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { afterAll, describe, expect, test } from "vitest";
-import { serviceUrl } from "../../../../../scripts/testbed/scratch-database.ts";
-import { freePort } from "../../../../../scripts/testbed/server-process.ts";
-import { verifies } from "../../../../../spec/verifies.ts";
 import { ok } from "../../../test/support/contract-client.ts";
 import { invokeStreaming, type StreamEvent } from "../../../test/support/event-stream-client.ts";
 import { type Organisation, usePerch } from "../../../test/support/harness.ts";
 import { invokeAgent } from "../../../test/support/invoke-calls.ts";
-import { type HttpToolAnswer, hang, startToolServer } from "../../../test/support/tool-server.ts";
 
 interface Question {
   readonly request_id: string;

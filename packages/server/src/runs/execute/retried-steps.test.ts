@@ -1,3 +1,4 @@
+import { lastUserMessage, startScriptServer } from "@perch/testkit/servers/script-server.ts";
 import { afterAll, describe, expect, test } from "vitest";
 import { usePerch } from "../../../test/support/harness.ts";
 import {
@@ -6,7 +7,6 @@ import {
   invokeInBackground,
   waitForRunRecord,
 } from "../../../test/support/invoke-calls.ts";
-import { lastUserMessage, startScriptServer } from "../../../test/support/script-server.ts";
 
 const callsOf = (message: string): number => script.calls.filter((call) => lastUserMessage(call) === message).length;
 const echo = { tool_calls: [{ name: "perch_echo", arguments: {} }] };

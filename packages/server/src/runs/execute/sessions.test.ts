@@ -1,8 +1,8 @@
+import { serviceUrl, withClient } from "@perch/testkit/installation/scratch-database.ts";
+import { lastUserMessage, type ModelCall, startScriptServer } from "@perch/testkit/servers/script-server.ts";
 import { afterAll, describe, expect, test } from "vitest";
-import { serviceUrl, withClient } from "../../../../../scripts/testbed/scratch-database.ts";
 import { type Organisation, usePerch } from "../../../test/support/harness.ts";
 import { createScriptedAgent, invokeAgent } from "../../../test/support/invoke-calls.ts";
-import { lastUserMessage, type ModelCall, startScriptServer } from "../../../test/support/script-server.ts";
 
 let activeCalls = 0;
 let maxActiveCalls = 0;

@@ -1,14 +1,14 @@
 import type { AgentDefinitionPatch } from "@perch/contract";
+import { serviceUrl } from "@perch/testkit/installation/scratch-database.ts";
+import { freePort } from "@perch/testkit/installation/server-process.ts";
+import { lastUserMessage, startScriptServer } from "@perch/testkit/servers/script-server.ts";
+import { startToolServer } from "@perch/testkit/servers/tool-server.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
-import { serviceUrl } from "../../../../../scripts/testbed/scratch-database.ts";
-import { freePort } from "../../../../../scripts/testbed/server-process.ts";
-import { verifies } from "../../../../../spec/verifies.ts";
 import { ok } from "../../../test/support/contract-client.ts";
 import { invokeStreaming, type StreamEvent } from "../../../test/support/event-stream-client.ts";
 import { type Organisation, usePerch } from "../../../test/support/harness.ts";
 import { listRunLogEntries } from "../../../test/support/log-calls.ts";
-import { lastUserMessage, startScriptServer } from "../../../test/support/script-server.ts";
-import { startToolServer } from "../../../test/support/tool-server.ts";
 
 const replies = new Map<string, readonly object[]>();
 const script = await startScriptServer(

@@ -1,22 +1,22 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AgentDefinitionPatch } from "@perch/contract";
-import { afterAll, describe, expect, onTestFinished, test } from "vitest";
-import { freePort } from "../../../../../scripts/testbed/server-process.ts";
-import { verifies } from "../../../../../spec/verifies.ts";
-import { ok } from "../../../test/support/contract-client.ts";
-import { type Organisation, usePerch } from "../../../test/support/harness.ts";
-import { invokeAgent, waitForRunRecord } from "../../../test/support/invoke-calls.ts";
-import { startMcpServer, textResult } from "../../../test/support/mcp-server.ts";
-import { type AnswerCall, modelServerKey } from "../../../test/support/model-servers/model-server.ts";
-import { startOpenAiServer } from "../../../test/support/model-servers/openai-server.ts";
-import { lastUserMessage, startScriptServer } from "../../../test/support/script-server.ts";
+import { freePort } from "@perch/testkit/installation/server-process.ts";
+import { startMcpServer, textResult } from "@perch/testkit/servers/mcp-server.ts";
+import { type AnswerCall, modelServerKey } from "@perch/testkit/servers/models/model-server.ts";
+import { startOpenAiServer } from "@perch/testkit/servers/models/openai-server.ts";
+import { lastUserMessage, startScriptServer } from "@perch/testkit/servers/script-server.ts";
 import {
   type HttpToolAnswer,
   type HttpToolCall,
   hang,
   startToolServer,
   type TestServer,
-} from "../../../test/support/tool-server.ts";
+} from "@perch/testkit/servers/tool-server.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
+import { afterAll, describe, expect, onTestFinished, test } from "vitest";
+import { ok } from "../../../test/support/contract-client.ts";
+import { type Organisation, usePerch } from "../../../test/support/harness.ts";
+import { invokeAgent, waitForRunRecord } from "../../../test/support/invoke-calls.ts";
 
 /** What the model replies to this message, step by step; after that "done". */
 const replies = new Map<string, (step: number) => object | undefined>();

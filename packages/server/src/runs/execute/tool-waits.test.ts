@@ -1,3 +1,4 @@
+import { hang, startToolServer } from "@perch/testkit/servers/tool-server.ts";
 import { afterAll, describe, expect, test } from "vitest";
 import { ok } from "../../../test/support/contract-client.ts";
 import { usePerch } from "../../../test/support/harness.ts";
@@ -7,7 +8,6 @@ import {
   invokeInBackground,
   waitForRunRecord,
 } from "../../../test/support/invoke-calls.ts";
-import { hang, startToolServer } from "../../../test/support/tool-server.ts";
 
 const perch = usePerch({ outboundAllowedPrivateRanges: ["127.0.0.0/8"] }, { withWorker: true });
 const busy = await startToolServer(() => ({ status: 503, headers: { "retry-after": "2" } }));

@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { AgentDefinitionPatch } from "@perch/contract";
+import { serviceUrl } from "@perch/testkit/installation/scratch-database.ts";
+import { lastUserMessage, startScriptServer } from "@perch/testkit/servers/script-server.ts";
+import { startToolServer } from "@perch/testkit/servers/tool-server.ts";
+import { verifies } from "@perch/testkit/verifies.ts";
 import { sql } from "kysely";
 import { afterAll, describe, expect, test } from "vitest";
-import { serviceUrl } from "../../../../../scripts/testbed/scratch-database.ts";
-import { verifies } from "../../../../../spec/verifies.ts";
 import { ok } from "../../../test/support/contract-client.ts";
 import { decide, waitForApprovals } from "../../../test/support/decisions.ts";
 import { type Organisation, usePerch } from "../../../test/support/harness.ts";
 import { invokeInBackground, waitForRunRecord } from "../../../test/support/invoke-calls.ts";
-import { lastUserMessage, startScriptServer } from "../../../test/support/script-server.ts";
-import { startToolServer } from "../../../test/support/tool-server.ts";
 import type { OrganisationTransaction } from "../../db/database.ts";
 import { parsePublicId } from "../../platform/ids.ts";
 

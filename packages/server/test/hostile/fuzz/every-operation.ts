@@ -1,6 +1,6 @@
 import type { Deployment, OperationKey, Operations, RequestOf, ResponseOf } from "@perch/contract";
+import { generateTotpCode } from "@perch/testkit/identity/one-time-code.ts";
 import { vi } from "vitest";
-import { generateTotpCode } from "../../support/authenticator.ts";
 import { connectedToolAt } from "../../support/sample-connections.ts";
 
 /** Sends a request that must succeed, as the organisation's admin, and returns the body of its response. */

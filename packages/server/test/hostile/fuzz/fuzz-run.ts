@@ -1,6 +1,6 @@
 import { type OperationKey, operationKeys } from "@perch/contract";
+import { startConsentingProvider } from "@perch/testkit/identity/consenting-provider.ts";
 import fc from "fast-check";
-import { startConsentingProvider } from "../../../../../scripts/record-examples/consenting-provider.ts";
 import type { Perch } from "../../support/harness.ts";
 import { consentTo } from "../../support/sample-connections.ts";
 import { insertWaitingRun } from "../../support/stored-approvals.ts";

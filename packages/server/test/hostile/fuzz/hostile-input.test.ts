@@ -1,8 +1,8 @@
 import { Writable } from "node:stream";
 import { operationKeys } from "@perch/contract";
+import { serviceUrl, withClient } from "@perch/testkit/installation/scratch-database.ts";
 import { pino } from "pino";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { serviceUrl, withClient } from "../../../../../scripts/testbed/scratch-database.ts";
 import { ok } from "../../support/contract-client.ts";
 import { type Perch, startPerch } from "../../support/harness.ts";
 import { connectionConfig } from "../../support/sample-connections.ts";

@@ -1,5 +1,5 @@
 import type { CallToolResult, Tool } from "@modelcontextprotocol/sdk/types.js";
-import { type McpCall, type McpServer, startMcpServer, textResult } from "../../support/mcp-server.ts";
+import { type McpCall, type McpServer, startMcpServer, textResult } from "@perch/testkit/servers/mcp-server.ts";
 import { pairFor, runNumberIn } from "./outside-server.ts";
 import { type OutsideText, outsideTexts, parsedText } from "./outside-texts.ts";
 

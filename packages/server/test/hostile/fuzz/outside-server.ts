@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { text as readText } from "node:stream/consumers";
-import { hashedVector } from "../../support/model-servers/embeddings.ts";
-import { listen, type TestServer } from "../../support/tool-server.ts";
+import { hashedVector } from "@perch/testkit/servers/models/embeddings.ts";
+import { listen, type TestServer } from "@perch/testkit/servers/tool-server.ts";
 import { fromBytes, type OutsideText, outsideTexts } from "./outside-texts.ts";
 
 /** What a server answers. The body has one character for each byte, as `OutsideText` has. */

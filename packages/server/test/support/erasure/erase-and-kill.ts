@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
+import { scratchSettings } from "@perch/testkit/installation/server-process.ts";
 import { expect } from "vitest";
-import { scratchSettings } from "../../../../../scripts/testbed/server-process.ts";
 import type { Organisation, Perch } from "../harness.ts";
 
 /** Kills the command, in a process of its own, when it has deleted the rows of its first tables. */

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
+import { lastUserMessage, type ScriptServer, startScriptServer } from "@perch/testkit/servers/script-server.ts";
 import { ok } from "../contract-client.ts";
 import type { Organisation, Perch } from "../harness.ts";
 import { createScriptedAgent, invokeAgent, invokeInBackground } from "../invoke-calls.ts";
-import { lastUserMessage, type ScriptServer, startScriptServer } from "../script-server.ts";
 import { insertLostConnection } from "./lost-connections.ts";
 
 /** A user, and a word that is in everything that is stored about them: ids, texts, metadata, arguments of tools. */

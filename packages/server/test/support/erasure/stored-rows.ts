@@ -1,4 +1,4 @@
-import { withClient } from "../../../../../scripts/testbed/scratch-database.ts";
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
 import { parsePublicId } from "../../../src/platform/ids.ts";
 import type { Organisation, Perch } from "../harness.ts";
 import type { MarkedUser } from "./mixed-runs.ts";

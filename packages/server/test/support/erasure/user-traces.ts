@@ -1,5 +1,5 @@
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
 import { Redis } from "iovalkey";
-import { withClient } from "../../../../../scripts/testbed/scratch-database.ts";
 import { openCall, openDecision } from "../../../src/resources/approvals/seal-approval.ts";
 import { openWaitingState } from "../../../src/resources/waiting-runs/waiting-state.ts";
 import { openContents } from "../../../src/runs/record/seal-contents.ts";

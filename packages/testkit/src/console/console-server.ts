@@ -1,0 +1,65 @@
+import { createWriteStream } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { startRestate } from "../installation/restate-process.ts";
+import { createScratchDatabase, type ScratchDatabase } from "../installation/scratch-database.ts";
+import { freePort, runCommand, startServer } from "../installation/server-process.ts";
+
+/** A server whose console a browser opens. All of it can be sent to another process, but for `stop`. */
+export interface ConsoleServer {
+  readonly url: string;
+  readonly database: Omit<ScratchDatabase, "drop">;
+  /** With these, another process of the server joins it: the same engine. */
+  readonly settings: Readonly<Record<string, string>>;
+  /** All that the server has logged. */
+  readonly logFile: string;
+}
+
+/** Starts a server with an engine and a database of its own, which logs everything. */
+export async function startConsoleServer(
+  extra: Readonly<Record<string, string>> = {},
+): Promise<ConsoleServer & { readonly stop: () => Promise<void> }> {
+  const undo: (() => unknown)[] = [];
+  const stop = async () => {
+    for (const step of undo.splice(0).reverse()) await step();
+  };
+  try {
+    const folder = await mkdtemp(join(tmpdir(), "perch-console-"));
+    undo.push(() => rm(folder, { recursive: true, force: true }));
+    const database = await createScratchDatabase();
+    undo.push(() => database.drop());
+    const engine = await startRestate();
+    undo.push(() => engine.stop());
+    await runCommand(database, ["migrate"]);
+    const settings = {
+      PERCH_RESTATE_INGRESS_URL: engine.ingressUrls.join(","),
+      PERCH_RESTATE_ADMIN_URL: engine.adminUrls.join(","),
+      // Tools and issuers of these tests are on this machine.
+      PERCH_OUTBOUND_ALLOWED_PRIVATE_RANGES: "127.0.0.0/8",
+      // Receivers of webhooks too. A delivery that they refuse has failed after a second, not after three days.
+      PERCH_WEBHOOK_ALLOW_LOOPBACK: "true",
+      PERCH_WEBHOOK_RETRY_DELAY_SECONDS: "0.2,0.2",
+      ...extra,
+    };
+    const logFile = join(folder, "server.log");
+    const log = createWriteStream(logFile);
+    undo.push(() => log.close());
+    const port = await freePort();
+    const own = {
+      PERCH_PORT: String(port),
+      // Links of connections lead here.
+      PERCH_PUBLIC_URL: `http://127.0.0.1:${port}`,
+      ...settings,
+      PERCH_WORKER_PORT: String(await freePort()),
+      PERCH_LOG_LEVEL: "debug",
+    };
+    const server = await startServer(database, own, "all", (text) => void log.write(text));
+    undo.push(() => server.stop());
+    const { appUrl, ownerUrl, adminUrl } = database;
+    return { url: server.url, database: { appUrl, ownerUrl, adminUrl }, settings, logFile, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
