@@ -1,7 +1,7 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, join, matchesGlob } from "node:path";
-import { describe, expect, test } from "vitest";
 import { type Edge, importsOf, root, sourceFiles } from "@perch/testkit/source-files.ts";
+import { describe, expect, test } from "vitest";
 
 /** A room is a top folder of the server, from the door down. It may import itself and the rooms listed with it. */
 const rooms: Record<string, readonly string[]> = {
@@ -273,8 +273,57 @@ describe("imports", () => {
   });
 });
 
+/** A top folder of the repository may import itself and those listed with it: no folder but `scripts` knows one beside `packages`. */
+const topFolders: Record<string, readonly string[]> = {
+  packages: [],
+  bench: ["packages"],
+  chaos: ["packages"],
+  deploy: ["packages"],
+  examples: ["packages"],
+  "sdk-python": ["packages"],
+  site: ["packages"],
+  spec: ["packages"],
+  scripts: ["packages", "deploy", "sdk-python"],
+};
+
+describe("imports between the top folders of the repository", () => {
+  const topOf = (path: string): string => path.split("/")[0] ?? "";
+  const crossing = sourceFiles(Object.keys(topFolders))
+    .flatMap(importsOf)
+    .map((edge) => ({ ...edge, to: edge.to.replace(/^@perch\//, "packages/") }))
+    .filter(({ from, to }) => topOf(to) in topFolders && topOf(from) !== topOf(to));
+
+  test("the check sees the folders that it claims to check", () => {
+    expect(crossing.length).toBeGreaterThan(400);
+    const folders = readdirSync(root, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory() && !/^(\.|node_modules$)/.test(entry.name))
+      .map(({ name }) => name)
+      .filter((name) => sourceFiles([name]).length > 0);
+    expect(folders.toSorted()).toEqual(Object.keys(topFolders).toSorted());
+    const allowed = Object.entries(topFolders).flatMap(([folder, targets]) =>
+      targets.map((to) => `${folder} -> ${to}`),
+    );
+    expect(new Set(crossing.map(({ from, to }) => `${topOf(from)} -> ${topOf(to)}`))).toEqual(new Set(allowed));
+  });
+
+  test("of the packages and their tests lead to no other folder: what they share is in packages/testkit", () => {
+    expect(crossing.filter(({ from }) => topOf(from) === "packages").map(show)).toEqual([]);
+  });
+
+  test("never lead to scripts", () => {
+    expect(crossing.filter(({ to }) => topOf(to) === "scripts").map(show)).toEqual([]);
+  });
+
+  test("follow the table, which has no circle", () => {
+    expect(crossing.filter(({ from, to }) => !topFolders[topOf(from)]?.includes(topOf(to))).map(show)).toEqual([]);
+    const arrows = Object.entries(topFolders).flatMap(([from, targets]) => targets.map((to) => ({ from, to })));
+    expect(cyclesIn(arrows)).toEqual([]);
+    expect(cyclesIn([...arrows, { from: "deploy", to: "scripts" }])).toEqual(["deploy -> scripts -> deploy"]);
+  });
+});
+
 describe("files", () => {
-  const all = sourceFiles(["packages", "scripts", "spec", "bench", "chaos", "examples"]);
+  const all = sourceFiles(Object.keys(topFolders));
   const lengths = all.map(({ lines }) => lines).sort((a, b) => a - b);
   const quantile = (q: number) => lengths[Math.floor(lengths.length * q)] ?? 0;
 
