@@ -4,7 +4,7 @@ import { defineConfig } from "vitest/config";
 const fast = [
   "packages/contract/**/*.test.ts",
   "packages/console/**/*.test.ts",
-  "packages/testkit/**/*.test.ts",
+  "packages/testkit/src/packaging/**/*.test.ts",
   "bench/**/*.test.ts",
   "chaos/**/*.test.ts",
   "deploy/image/dockerfile.test.ts",
@@ -78,7 +78,11 @@ export default defineConfig({
       {
         test: {
           name: "acceptance",
-          include: ["spec/acceptance/**/*.test.ts", "site/**/*.test.ts"],
+          include: [
+            "spec/acceptance/**/*.test.ts",
+            "site/**/*.test.ts",
+            "packages/testkit/src/installation/**/*.test.ts",
+          ],
           testTimeout: 120_000,
           hookTimeout: 120_000,
           ...patientPoll,

@@ -4,13 +4,13 @@ import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
+import { installationSettings } from "./installation-settings.ts";
 import type { ScratchDatabase } from "./scratch-database.ts";
 
 const main = join(import.meta.dirname, "../../../server/src/main.ts");
 
 export const scratchSettings = (database: ScratchDatabase, port: number): NodeJS.ProcessEnv => ({
-  PERCH_DATABASE_URL: database.appUrl,
-  PERCH_MIGRATION_DATABASE_URL: database.ownerUrl,
+  ...installationSettings({ database }),
   PERCH_LOG_LEVEL: "error",
   PERCH_PORT: String(port),
   // A busy machine stands still for longer than a request waits for Valkey by default.
@@ -87,7 +87,7 @@ export async function startServer(
     url,
     child,
     stop: async () => {
-      if (child.exitCode !== null) return child.exitCode;
+      if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
       child.kill("SIGTERM");
       const [code] = (await once(child, "exit")) as [number | null];
       return code;
