@@ -1,9 +1,10 @@
 import { existsSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type DurablePostgres, startDurablePostgres } from "@perch/testkit/installation/durable-postgres.ts";
-import { startRestate } from "@perch/testkit/installation/restate-process.ts";
+import { startInstallation } from "@perch/testkit/installation/installation.ts";
+import { installationSettings } from "@perch/testkit/installation/installation-settings.ts";
 import { withClient } from "@perch/testkit/installation/scratch-database.ts";
-import { runCommand, scratchSettings, startServer } from "@perch/testkit/installation/server-process.ts";
+import { runCommand, scratchSettings } from "@perch/testkit/installation/server-process.ts";
 import { startValkey } from "@perch/testkit/installation/valkey-process.ts";
 import { housekeepingSteps } from "../packages/server/src/compose/compose-housekeeping.ts";
 import { closeCore, composeCore } from "../packages/server/src/compose/core.ts";
@@ -136,22 +137,18 @@ function reportSizes(sizes: ReadonlyMap<number, Sizes>): Map<string, number> {
 
 /** Invokes at a steady rate, in turn beside nothing and beside housekeeping with as much to do as it can in one go. */
 async function compareInvokes(stops: Stops, database: DurablePostgres): Promise<Figures> {
-  const engine = await startRestate(1, 2);
-  stops.add(engine.stop);
   const valkey = await startValkey();
   stops.add(valkey.kill);
   await withClient(database.adminUrl, takeRunsAgain);
-  const settings = {
-    PERCH_VALKEY_URL: valkey.url,
-    PERCH_RESTATE_INGRESS_URL: engine.ingressUrls.join(","),
-    PERCH_RESTATE_ADMIN_URL: engine.adminUrls.join(","),
-    PERCH_WORKER_PORT: "0",
-  };
-  const server = await startServer(database, settings, "all");
-  stops.add(server.stop);
-  const { headers } = await createOrganisationsWithAgent(database, server.url, "perch/echo");
+  const perch = await startInstallation({
+    database,
+    enginePartitions: 2,
+    settings: installationSettings({ valkeyUrl: valkey.url }),
+  });
+  stops.add(perch.stop);
+  const { headers } = await createOrganisationsWithAgent(database, perch.url, "perch/echo");
   const target: PostTarget = {
-    url: `${server.url}/v1/agents/bench/invoke`,
+    url: `${perch.url}/v1/agents/bench/invoke`,
     headers,
     body: JSON.stringify({ message: "hello" }),
   };

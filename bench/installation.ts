@@ -1,8 +1,9 @@
 import { readFileSync } from "node:fs";
-import { setTimeout as sleep } from "node:timers/promises";
 import { childrenOf } from "@perch/testkit/installation/child-processes.ts";
 import type { Parts } from "@perch/testkit/installation/cpu-time.ts";
 import { type DurablePostgres, startDurablePostgres } from "@perch/testkit/installation/durable-postgres.ts";
+import { waitUntilRegistered } from "@perch/testkit/installation/engine-registration.ts";
+import { installationSettings } from "@perch/testkit/installation/installation-settings.ts";
 import { type RestateCluster, startRestate } from "@perch/testkit/installation/restate-process.ts";
 import { freePort, runCommand, startServer, startWorker } from "@perch/testkit/installation/server-process.ts";
 import { startValkey } from "@perch/testkit/installation/valkey-process.ts";
@@ -32,7 +33,7 @@ export async function startStores(stops: Stops): Promise<Stores> {
   return {
     database,
     valkeyUrl: valkey.url,
-    settings: { PERCH_VALKEY_URL: valkey.url, PERCH_DATABASE_MAX_CONNECTIONS: "20" },
+    settings: { ...installationSettings({ valkeyUrl: valkey.url }), PERCH_DATABASE_MAX_CONNECTIONS: "20" },
     parts: { PostgreSQL: database.pids, Valkey: () => valkeyPids },
   };
 }
@@ -52,15 +53,6 @@ export interface Installation {
   readonly parts: Parts;
 }
 
-async function waitUntilRegistered(adminUrl: string): Promise<void> {
-  for (let attempt = 0; attempt < 300; attempt++) {
-    const { deployments } = (await (await fetch(`${adminUrl}/deployments`)).json()) as { deployments: unknown[] };
-    if (deployments.length > 0) return;
-    await sleep(100);
-  }
-  throw new Error("No worker has registered after 30 s");
-}
-
 /** More settings for one of the workers, and for the API node. */
 type WorkerSettings = (index: number) => NodeJS.ProcessEnv;
 
@@ -69,7 +61,7 @@ async function startSplit(
   stops: Stops,
   { database }: Stores,
   settings: NodeJS.ProcessEnv,
-  adminUrl: string,
+  engine: RestateCluster,
   workerSettings: WorkerSettings,
   serverSettings: NodeJS.ProcessEnv,
 ) {
@@ -85,7 +77,7 @@ async function startSplit(
   }
   const server = await startServer(database, { ...settings, ...serverSettings });
   stops.add(server.stop);
-  await waitUntilRegistered(adminUrl);
+  await waitUntilRegistered(engine);
   const parts: Parts = { server: () => toPids(server.child.pid), ...workers, balancer: balancer.pids };
   return { url: server.url, parts };
 }
@@ -103,14 +95,12 @@ export async function startInstallation(
   const { database, valkeyUrl } = stores;
   const settings = {
     ...stores.settings,
-    PERCH_RESTATE_INGRESS_URL: engine.ingressUrls.join(","),
-    PERCH_RESTATE_ADMIN_URL: engine.adminUrls.join(","),
+    ...installationSettings({ engine }),
     PERCH_OUTBOUND_ALLOWED_PRIVATE_RANGES: "127.0.0.0/8",
   };
   const base = { engine: enginePids(engine), ...stores.parts };
   if (form === "split") {
-    const [adminUrl = ""] = engine.adminUrls;
-    const { url, parts } = await startSplit(stops, stores, settings, adminUrl, workerSettings, serverSettings);
+    const { url, parts } = await startSplit(stops, stores, settings, engine, workerSettings, serverSettings);
     return { url, database, valkeyUrl, engine, parts: { ...parts, ...base } };
   }
   const server = await startServer(database, { ...settings, PERCH_WORKER_PORT: "0", ...serverSettings }, "all");

@@ -1,10 +1,5 @@
-import { startRestate } from "@perch/testkit/installation/restate-process.ts";
-import {
-  createScratchDatabase,
-  type ScratchDatabase,
-  withClient,
-} from "@perch/testkit/installation/scratch-database.ts";
-import { runCommand, type ServerProcess, startServer } from "@perch/testkit/installation/server-process.ts";
+import { type Installation, startInstallation } from "@perch/testkit/installation/installation.ts";
+import { withClient } from "@perch/testkit/installation/scratch-database.ts";
 import type pg from "pg";
 import { readConfig } from "../packages/server/src/config/config.ts";
 import { createLocalEmbedder } from "../packages/server/src/outbound/models/local-embedder.ts";
@@ -20,9 +15,7 @@ const warmUp = 30;
 const recallQueries = 60;
 
 interface Subject {
-  readonly database: ScratchDatabase;
-  readonly engine: Awaited<ReturnType<typeof startRestate>>;
-  readonly server: ServerProcess;
+  readonly perch: Installation;
   readonly headers: Record<string, string>;
   readonly embed: (text: string) => Promise<string>;
 }
@@ -69,26 +62,18 @@ async function seed(client: pg.Client, embed: Subject["embed"]): Promise<void> {
 }
 
 async function prepare(): Promise<Subject> {
-  const database = await createScratchDatabase();
-  await runCommand(database, ["migrate"]);
-  const key = await runCommand(database, ["create-organisation", "--name", "Bench", "--tier", "enterprise"]);
   // A clear runs in a worker, which needs an engine.
-  const engine = await startRestate();
-  const settings = {
-    PERCH_RESTATE_INGRESS_URL: engine.ingressUrls.join(","),
-    PERCH_RESTATE_ADMIN_URL: engine.adminUrls.join(","),
-    PERCH_WORKER_PORT: "0",
-  };
-  const server = await startServer(database, settings, "all");
+  const perch = await startInstallation();
+  const key = await perch.createOrganisation("Bench", "enterprise");
   const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
   for (const name of ["small", "large"])
-    await fetch(`${server.url}/v1/agents`, {
+    await fetch(`${perch.url}/v1/agents`, {
       method: "POST",
       headers,
       body: JSON.stringify({ name, model: "perch/echo" }),
     });
   const embedder = createLocalEmbedder(
-    readConfig({ ...process.env, PERCH_DATABASE_URL: database.appUrl }).localEmbedderDir,
+    readConfig({ ...process.env, PERCH_DATABASE_URL: perch.database.appUrl }).localEmbedderDir,
   );
   const embed = async (text: string) => {
     const [vector] = await embedder.embedFor(
@@ -98,16 +83,16 @@ async function prepare(): Promise<Subject> {
     );
     return `[${(vector ?? []).join(",")}]`;
   };
-  await withClient(database.adminUrl, (client) => seed(client, embed));
-  return { database, engine, server, headers, embed };
+  await withClient(perch.database.adminUrl, (client) => seed(client, embed));
+  return { perch, headers, embed };
 }
 
 async function search(
-  { server, headers }: Subject,
+  { perch, headers }: Subject,
   agent: string,
   body: object,
 ): Promise<{ id: string; content: string }[]> {
-  const response = await fetch(`${server.url}/v1/agents/${agent}/memory/search`, {
+  const response = await fetch(`${perch.url}/v1/agents/${agent}/memory/search`, {
     method: "POST",
     headers,
     body: JSON.stringify(body),
@@ -144,7 +129,7 @@ async function recallAt10(subject: Subject, client: pg.Client): Promise<number> 
 
 /** Searches of the small agent while all of the large one is being cleared, against before. */
 async function measureClearing(subject: Subject): Promise<Record<string, number>> {
-  const { url } = subject.server;
+  const { url } = subject.perch;
   let n = 0;
   const searchOtherAgent = () =>
     timed(() => search(subject, "small", { query: question(n++, sizes.small), limit: 10 }));
@@ -168,7 +153,7 @@ async function measureClearing(subject: Subject): Promise<Record<string, number>
  */
 export async function memory(): Promise<Record<string, number>> {
   const subject = await prepare();
-  const result = await withClient(subject.database.adminUrl, async (bare) => {
+  const result = await withClient(subject.perch.database.adminUrl, async (bare) => {
     // The same search depth as the server's, for the same recall.
     await bare.query("set hnsw.ef_search = 100");
     const times = { small: [] as number[], large: [] as number[], bare: [] as number[], embedding: [] as number[] };
@@ -193,8 +178,6 @@ export async function memory(): Promise<Record<string, number>> {
     console.error(JSON.stringify(measured));
     return { ...measured, ...(await measureClearing(subject)) };
   });
-  await subject.server.stop();
-  await subject.engine.stop();
-  await subject.database.drop();
+  await subject.perch.stop();
   return result;
 }

@@ -1,9 +1,8 @@
 import { readFileSync } from "node:fs";
 import { Agent, request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import { startRestate } from "@perch/testkit/installation/restate-process.ts";
-import { createScratchDatabase, serviceUrl } from "@perch/testkit/installation/scratch-database.ts";
-import { runCommand, startServer, startWorker } from "@perch/testkit/installation/server-process.ts";
+import { startInstallation } from "@perch/testkit/installation/installation.ts";
+import { serviceUrl } from "@perch/testkit/installation/scratch-database.ts";
 import { createOrganisationsWithAgent } from "./bench-organisations.ts";
 
 const streamCount = 1000;
@@ -57,25 +56,20 @@ function openStream(agent: Agent, url: string, headers: Record<string, string>):
 
 /** A thousand open streams on one API node: the memory per stream, and how many receive the full text. */
 export async function streams(): Promise<Record<string, number>> {
-  const engine = await startRestate(1, 2);
-  const database = await createScratchDatabase();
-  await runCommand(database, ["migrate"]);
-  const settings = {
-    PERCH_RESTATE_INGRESS_URL: engine.ingressUrls.join(","),
-    PERCH_RESTATE_ADMIN_URL: engine.adminUrls.join(","),
-    PERCH_VALKEY_URL: serviceUrl("PERCH_VALKEY_URL"),
-    PERCH_DATABASE_MAX_CONNECTIONS: "20",
-  };
-  const server = await startServer(database, settings);
-  const worker = await startWorker(database, settings);
+  const perch = await startInstallation({
+    workers: 1,
+    enginePartitions: 2,
+    settings: { PERCH_VALKEY_URL: serviceUrl("PERCH_VALKEY_URL"), PERCH_DATABASE_MAX_CONNECTIONS: "20" },
+  });
+  const pid = perch.apis[0]?.child.pid;
   const agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY });
   try {
-    const { headers } = await createOrganisationsWithAgent(database, server.url, "perch/echo");
+    const { headers } = await createOrganisationsWithAgent(perch.database, perch.url, "perch/echo");
     const [own = {}] = headers;
-    const invoke = `${server.url}/v1/agents/bench/invoke`;
+    const invoke = `${perch.url}/v1/agents/bench/invoke`;
     // Warm up first, so that one-time allocations are not counted as the streams'.
     await Promise.all(Array.from({ length: 200 }, () => openStream(agent, invoke, own).ended));
-    await fetch(`${server.url}/v1/agents/bench`, {
+    await fetch(`${perch.url}/v1/agents/bench`, {
       method: "PATCH",
       headers: { ...own, "content-type": "application/json" },
       body: JSON.stringify({
@@ -85,7 +79,7 @@ export async function streams(): Promise<Record<string, number>> {
       }),
     });
     await sleep(2000);
-    const before = memoryKiB(server.child.pid);
+    const before = memoryKiB(pid);
     const all: StreamClient[] = [];
     for (let i = 0; i < streamCount; i++) {
       all.push(openStream(agent, invoke, own));
@@ -94,7 +88,7 @@ export async function streams(): Promise<Record<string, number>> {
     for (let waited = 0; waited < 60 && all.some(({ firstTokenMs }) => firstTokenMs === undefined); waited++)
       await sleep(500);
     const open = all.filter(({ firstTokenMs }) => firstTokenMs !== undefined).length;
-    const during = memoryKiB(server.child.pid);
+    const during = memoryKiB(pid);
     console.error(`${open} streams open: ${during} KiB, ${before} KiB before`);
     await Promise.all(all.map(({ ended }) => ended));
     const first = all.map(({ firstTokenMs = 0 }) => firstTokenMs);
@@ -107,9 +101,6 @@ export async function streams(): Promise<Record<string, number>> {
     };
   } finally {
     agent.destroy();
-    await worker.end("SIGTERM");
-    await server.stop();
-    await engine.stop();
-    await database.drop();
+    await perch.stop();
   }
 }

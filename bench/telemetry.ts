@@ -1,10 +1,6 @@
 import { randomBytes } from "node:crypto";
-import {
-  createScratchDatabase,
-  type ScratchDatabase,
-  withClient,
-} from "@perch/testkit/installation/scratch-database.ts";
-import { runCommand, type ServerProcess, startServer } from "@perch/testkit/installation/server-process.ts";
+import { type Installation, startInstallation } from "@perch/testkit/installation/installation.ts";
+import { type ScratchDatabase, withClient } from "@perch/testkit/installation/scratch-database.ts";
 import type pg from "pg";
 import { median } from "./load.ts";
 
@@ -14,8 +10,7 @@ const rounds = 200;
 const batch = 500_000;
 
 interface Subject {
-  readonly database: ScratchDatabase;
-  readonly server: ServerProcess;
+  readonly perch: Installation;
   readonly headers: Record<string, string>;
   readonly organisationId: string;
   readonly agentId: string;
@@ -69,12 +64,11 @@ async function seed(database: ScratchDatabase, organisationId: string, agentId: 
 }
 
 async function prepare(size: number): Promise<Subject> {
-  const database = await createScratchDatabase();
-  await runCommand(database, ["migrate"]);
-  const key = await runCommand(database, ["create-organisation", "--name", "Bench", "--tier", "enterprise"]);
-  const server = await startServer(database);
+  const perch = await startInstallation({ engineNodes: 0 });
+  const { database } = perch;
+  const key = await perch.createOrganisation("Bench", "enterprise");
   const headers = { authorization: `Bearer ${key}` };
-  await fetch(`${server.url}/v1/agents`, {
+  await fetch(`${perch.url}/v1/agents`, {
     method: "POST",
     headers: { ...headers, "content-type": "application/json" },
     body: JSON.stringify({ name: "bench", model: "perch/echo" }),
@@ -84,11 +78,11 @@ async function prepare(size: number): Promise<Subject> {
   );
   const { id: agentId = "", organisation_id: organisationId = "" } = rows[0] ?? {};
   await seed(database, organisationId, agentId, size);
-  const page = (await (await fetch(`${server.url}/v1/agents/bench/logs?limit=1`, { headers })).json()) as {
+  const page = (await (await fetch(`${perch.url}/v1/agents/bench/logs?limit=1`, { headers })).json()) as {
     data: { metadata: { request_id: string } }[];
   };
   const requestId = page.data[0]?.metadata.request_id ?? "";
-  return { database, server, headers, organisationId, agentId, requestId };
+  return { perch, headers, organisationId, agentId, requestId };
 }
 
 async function timed(work: () => Promise<unknown>): Promise<number> {
@@ -116,7 +110,7 @@ async function ratio(
 }
 
 const get = (path: (subject: Subject) => string) => (subject: Subject) => async (): Promise<void> => {
-  const response = await fetch(`${subject.server.url}/v1/agents/bench/${path(subject)}`, { headers: subject.headers });
+  const response = await fetch(`${subject.perch.url}/v1/agents/bench/${path(subject)}`, { headers: subject.headers });
   if (!response.ok) throw new Error(await response.text());
   await response.arrayBuffer();
 };
@@ -175,16 +169,13 @@ export async function telemetry(): Promise<Record<string, number>> {
       small,
       large,
     );
-    const write = await withClient(small.database.appUrl, (one) =>
-      withClient(large.database.appUrl, (two) =>
+    const write = await withClient(small.perch.database.appUrl, (one) =>
+      withClient(large.perch.database.appUrl, (two) =>
         ratio("the record of a run", (subject) => record(subject === small ? one : two)(subject), small, large),
       ),
     );
     return { logs_ratio: logs, logs_by_request_ratio: byRequest, metrics_ratio: metrics, write_ratio: write };
   } finally {
-    for (const { server, database } of [small, large]) {
-      await server.stop();
-      await database.drop();
-    }
+    for (const { perch } of [small, large]) await perch.stop();
   }
 }

@@ -1,10 +1,6 @@
-import { startRestate } from "@perch/testkit/installation/restate-process.ts";
-import {
-  createScratchDatabase,
-  type ScratchDatabase,
-  withClient,
-} from "@perch/testkit/installation/scratch-database.ts";
-import { runCommand, startServer } from "@perch/testkit/installation/server-process.ts";
+import { startInstallation } from "@perch/testkit/installation/installation.ts";
+import { type ScratchDatabase, withClient } from "@perch/testkit/installation/scratch-database.ts";
+import { runCommand } from "@perch/testkit/installation/server-process.ts";
 import { type LoadTarget, latencies, median, type PostTarget, type Target } from "./load.ts";
 
 const sizes = { small: 10, large: 10_000 };
@@ -122,21 +118,15 @@ async function ratioAfterChange(agent: string, subjects: readonly [Subject, Subj
 
 /** Does an agent answer more slowly when it was deployed a thousand times as often? */
 export async function versions(): Promise<Record<string, number>> {
-  const engine = await startRestate(1, 2);
-  const database = await createScratchDatabase();
-  await runCommand(database, ["migrate"]);
-  const settings = {
-    PERCH_RESTATE_INGRESS_URL: engine.ingressUrls.join(","),
-    PERCH_RESTATE_ADMIN_URL: engine.adminUrls.join(","),
-    PERCH_WORKER_PORT: "0",
-    PERCH_DATABASE_MAX_CONNECTIONS: "20",
-  };
-  const server = await startServer(database, settings, "all");
+  const { database, url, stop } = await startInstallation({
+    enginePartitions: 2,
+    settings: { PERCH_DATABASE_MAX_CONNECTIONS: "20" },
+  });
   try {
-    const agent = `${server.url}/v1/agents/bench`;
+    const agent = `${url}/v1/agents/bench`;
     const subjects = [
-      await prepare(database, server.url, "small", sizes.small),
-      await prepare(database, server.url, "large", sizes.large),
+      await prepare(database, url, "small", sizes.small),
+      await prepare(database, url, "large", sizes.large),
     ] as const;
     const invokeTarget = ({ headers }: Subject): PostTarget => ({
       url: `${agent}/invoke`,
@@ -181,8 +171,6 @@ export async function versions(): Promise<Record<string, number>> {
       get_ratio: Math.max(...gets),
     };
   } finally {
-    await server.stop();
-    await engine.stop();
-    await database.drop();
+    await stop();
   }
 }

@@ -2,9 +2,8 @@ import { once } from "node:events";
 import { Agent, createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { startRestate } from "@perch/testkit/installation/restate-process.ts";
-import { createScratchDatabase, serviceUrl } from "@perch/testkit/installation/scratch-database.ts";
-import { runCommand, startServer, startWorker } from "@perch/testkit/installation/server-process.ts";
+import { startInstallation } from "@perch/testkit/installation/installation.ts";
+import { serviceUrl } from "@perch/testkit/installation/scratch-database.ts";
 import { createOrganisationsWithAgent } from "./bench-organisations.ts";
 import { median } from "./load.ts";
 
@@ -90,34 +89,31 @@ async function load(url: string, headers: readonly Headers[]): Promise<number> {
 
 /** Delivery delays of the same nine receivers, next to a tenth that works and next to one that never answers. */
 export async function webhooks(): Promise<Record<string, number>> {
-  const engine = await startRestate(1, 2);
-  const database = await createScratchDatabase();
-  await runCommand(database, ["migrate"]);
-  const settings = {
-    PERCH_RESTATE_INGRESS_URL: engine.ingressUrls.join(","),
-    PERCH_RESTATE_ADMIN_URL: engine.adminUrls.join(","),
-    PERCH_VALKEY_URL: serviceUrl("PERCH_VALKEY_URL"),
-    PERCH_DATABASE_MAX_CONNECTIONS: "20",
-    PERCH_WEBHOOK_ALLOW_LOOPBACK: "true",
-  };
-  const server = await startServer(database, settings);
-  const worker = await startWorker(database, settings);
+  const perch = await startInstallation({
+    workers: 1,
+    enginePartitions: 2,
+    settings: {
+      PERCH_VALKEY_URL: serviceUrl("PERCH_VALKEY_URL"),
+      PERCH_DATABASE_MAX_CONNECTIONS: "20",
+      PERCH_WEBHOOK_ALLOW_LOOPBACK: "true",
+    },
+  });
   const receiver = await startReceivers();
   try {
-    const { headers } = await createOrganisationsWithAgent(database, server.url, "perch/echo");
+    const { headers } = await createOrganisationsWithAgent(perch.database, perch.url, "perch/echo");
     const events = ["agent.completed"];
     const webhookAt = (i: number, path: string) =>
-      post(`${server.url}/v1/webhooks`, headers[i] ?? {}, { url: `${receiver.url}/${path}`, events });
+      post(`${perch.url}/v1/webhooks`, headers[i] ?? {}, { url: `${receiver.url}/${path}`, events });
     for (let i = 0; i < receivers - 1; i++) await webhookAt(i, String(i));
     const expected = perSecond * phaseSeconds * ((receivers - 1) / receivers);
     const rates: number[] = [];
     const phase = async (name: string, tenth: string): Promise<number[]> => {
       const last = headers[receivers - 1] ?? {};
       const id = await webhookAt(receivers - 1, tenth);
-      rates.push(await load(server.url, headers));
+      rates.push(await load(perch.url, headers));
       for (let waited = 0; waited < 600 && receiver.count() < expected; waited++) await sleep(100);
       const delays = receiver.takeDelays();
-      await fetch(`${server.url}/v1/webhooks/${id}`, { method: "DELETE", headers: last });
+      await fetch(`${perch.url}/v1/webhooks/${id}`, { method: "DELETE", headers: last });
       console.error(
         `${name}: ${delays.length} of ${expected} deliveries, ${rates.at(-1)} events/s, p50 ${percentile(delays, 0.5)} ms, p99 ${percentile(delays, 0.99)} ms`,
       );
@@ -143,9 +139,6 @@ export async function webhooks(): Promise<Record<string, number>> {
   } finally {
     agent.destroy();
     receiver.close();
-    await worker.end("SIGTERM");
-    await server.stop();
-    await engine.stop();
-    await database.drop();
+    await perch.stop();
   }
 }

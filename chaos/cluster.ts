@@ -1,6 +1,7 @@
-import { randomBytes } from "node:crypto";
 import { type Balancer, startBalancer } from "@perch/testkit/installation/balancer.ts";
 import { type DurablePostgres, startDurablePostgres } from "@perch/testkit/installation/durable-postgres.ts";
+import { waitUntilRegistered } from "@perch/testkit/installation/engine-registration.ts";
+import { createMasterKey, installationSettings } from "@perch/testkit/installation/installation-settings.ts";
 import { type RestateCluster, startRestate } from "@perch/testkit/installation/restate-process.ts";
 import { freePort } from "@perch/testkit/installation/server-process.ts";
 import { startValkey, type ValkeyProcess } from "@perch/testkit/installation/valkey-process.ts";
@@ -46,11 +47,6 @@ const speaksHttp2 = async (port: number) =>
     Buffer.concat([Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0])]),
   )) !== "";
 
-const isRegistered = async (adminUrls: readonly string[]): Promise<boolean> => {
-  const answer = await fetch(`${adminUrls[0]}/deployments`);
-  return ((await answer.json()) as { deployments: unknown[] }).deployments.length > 0;
-};
-
 /** Starts Perch as it runs on several machines; `stop` ends whatever was started. */
 export async function startCluster(): Promise<Cluster> {
   const stops: (() => unknown)[] = [];
@@ -82,12 +78,7 @@ export async function startCluster(): Promise<Cluster> {
     logProgress("started PostgreSQL, Valkey and three Restate nodes");
 
     const settings = {
-      PERCH_DATABASE_URL: postgres.appUrl,
-      PERCH_MIGRATION_DATABASE_URL: postgres.ownerUrl,
-      PERCH_VALKEY_URL: valkey.url,
-      PERCH_MASTER_KEY: randomBytes(32).toString("base64"),
-      PERCH_RESTATE_INGRESS_URL: engine.ingressUrls.join(","),
-      PERCH_RESTATE_ADMIN_URL: engine.adminUrls.join(","),
+      ...installationSettings({ database: postgres, valkeyUrl: valkey.url, engine, masterKey: createMasterKey() }),
       PERCH_SCRIPT_MODEL_URL: model.url,
       PERCH_WEBHOOK_ALLOW_LOOPBACK: "true",
       PERCH_WEBHOOK_RETRY_DELAY_SECONDS: "1,1,2,2,5,5,5,5,5",
@@ -117,10 +108,7 @@ export async function startCluster(): Promise<Cluster> {
     const nodes = [...workers, ...apis];
     stops.push(() => Promise.all(nodes.map((node) => node.kill())));
     await Promise.all(nodes.map((node) => node.start()));
-    for (let i = 0; !(await isRegistered(engine.adminUrls)); i++) {
-      if (i === 300) throw new Error("The workers have not registered after 30 s");
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
+    await waitUntilRegistered(engine);
     logProgress("started two API nodes and two workers");
     await leaders.waitUntilStable();
     logProgress(`the Restate nodes lead ${leaders.now()} partitions`);

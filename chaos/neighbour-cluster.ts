@@ -1,7 +1,7 @@
-import { randomBytes } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 import { startBalancer } from "@perch/testkit/installation/balancer.ts";
 import { type DurablePostgres, startDurablePostgres } from "@perch/testkit/installation/durable-postgres.ts";
+import { waitUntilRegistered } from "@perch/testkit/installation/engine-registration.ts";
+import { createMasterKey, installationSettings } from "@perch/testkit/installation/installation-settings.ts";
 import { type RestateCluster, startRestate } from "@perch/testkit/installation/restate-process.ts";
 import { freePort } from "@perch/testkit/installation/server-process.ts";
 import { startValkey } from "@perch/testkit/installation/valkey-process.ts";
@@ -30,15 +30,6 @@ export interface NeighbourCluster {
 }
 
 const maxHeapMegabytes = 512;
-
-async function waitUntilRegistered(adminUrl: string): Promise<void> {
-  for (let attempt = 0; attempt < 300; attempt++) {
-    const { deployments } = (await (await fetch(`${adminUrl}/deployments`)).json()) as { deployments: unknown[] };
-    if (deployments.length > 0) return;
-    await sleep(100);
-  }
-  throw new Error("The workers have not registered after 30 s");
-}
 
 type Stops = (() => unknown)[];
 
@@ -85,12 +76,7 @@ async function start(stops: Stops): Promise<Omit<NeighbourCluster, "stop">> {
   const engine = await startRestate(1, 4);
   stops.push(engine.stop);
   const settings = {
-    PERCH_DATABASE_URL: postgres.appUrl,
-    PERCH_MIGRATION_DATABASE_URL: postgres.ownerUrl,
-    PERCH_VALKEY_URL: valkey.url,
-    PERCH_MASTER_KEY: randomBytes(32).toString("base64"),
-    PERCH_RESTATE_INGRESS_URL: engine.ingressUrls.join(","),
-    PERCH_RESTATE_ADMIN_URL: engine.adminUrls.join(","),
+    ...installationSettings({ database: postgres, valkeyUrl: valkey.url, engine, masterKey: createMasterKey() }),
     PERCH_OUTBOUND_ALLOWED_PRIVATE_RANGES: "127.0.0.0/8",
     PERCH_WEBHOOK_ALLOW_LOOPBACK: "true",
     PERCH_LOG_LEVEL: "warn",
@@ -99,7 +85,7 @@ async function start(stops: Stops): Promise<Omit<NeighbourCluster, "stop">> {
   await runPerch(settings, ["migrate"]);
   const tokens = await createTenants(settings);
   const { processes, apiUrls } = await startProcesses(settings, stops);
-  await waitUntilRegistered(engine.adminUrls[0] ?? "");
+  await waitUntilRegistered(engine);
   logProgress("started PostgreSQL, Valkey, the engine, two API nodes and two workers");
   return { apiUrls, processes, postgres, engine, tokens };
 }

@@ -1,10 +1,10 @@
-import { randomBytes } from "node:crypto";
 import { startBalancer } from "@perch/testkit/installation/balancer.ts";
 import { type DurablePostgres, startDurablePostgres } from "@perch/testkit/installation/durable-postgres.ts";
+import { waitUntilRegistered } from "@perch/testkit/installation/engine-registration.ts";
+import { createMasterKey, installationSettings } from "@perch/testkit/installation/installation-settings.ts";
 import { type RestateCluster, startRestate } from "@perch/testkit/installation/restate-process.ts";
 import { acceptsConnections, freePort } from "@perch/testkit/installation/server-process.ts";
 import { startValkey, type ValkeyProcess } from "@perch/testkit/installation/valkey-process.ts";
-import { waitUntil } from "@perch/testkit/services/commands.ts";
 import { isOk } from "./is-ok.ts";
 import { createPerchProcess, type PerchProcess, runPerch } from "./perch-process.ts";
 
@@ -73,14 +73,6 @@ const createApis = (settings: NodeJS.ProcessEnv, ports: readonly number[]): Rele
     return createNode(`API node ${i + 1}`, "serve", settingsOf, () => isOk(`http://127.0.0.1:${port}/readyz`));
   });
 
-async function waitUntilRegistered({ adminUrls }: RestateCluster): Promise<void> {
-  const isRegistered = async () => {
-    const answer = await fetch(`${adminUrls[0]}/deployments`);
-    return ((await answer.json()) as { deployments: unknown[] }).deployments.length > 0;
-  };
-  if (!(await waitUntil(isRegistered, 60))) throw new Error("The workers have not registered after 60 s");
-}
-
 /** At the same time. What has started ends even if another does not start. */
 async function startStores(stops: Stops, engineNodes: 1 | 3) {
   const startAnd = async <T>(starting: Promise<T>, end: (started: T) => () => unknown): Promise<T> => {
@@ -108,12 +100,7 @@ export async function startNodes(
   const { url: publicUrl, close } = await startBalancer(apiPorts);
   stops.push(close);
   const settings = {
-    PERCH_DATABASE_URL: postgres.appUrl,
-    PERCH_MIGRATION_DATABASE_URL: postgres.ownerUrl,
-    PERCH_VALKEY_URL: valkey.url,
-    PERCH_MASTER_KEY: randomBytes(32).toString("base64"),
-    PERCH_RESTATE_INGRESS_URL: engine.ingressUrls.join(","),
-    PERCH_RESTATE_ADMIN_URL: engine.adminUrls.join(","),
+    ...installationSettings({ database: postgres, valkeyUrl: valkey.url, engine, masterKey: createMasterKey() }),
     PERCH_OUTBOUND_ALLOWED_PRIVATE_RANGES: "127.0.0.0/8",
     PERCH_LOG_LEVEL: "warn",
     ...extraSettings(publicUrl),

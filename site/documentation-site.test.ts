@@ -7,8 +7,7 @@ import { tmpdir } from "node:os";
 import { dirname, extname, join } from "node:path";
 import { promisify } from "node:util";
 import { launchChromium } from "@perch/testkit/browsers/chromium.ts";
-import { createScratchDatabase, type ScratchDatabase } from "@perch/testkit/installation/scratch-database.ts";
-import { runCommand, startServer } from "@perch/testkit/installation/server-process.ts";
+import { type Installation, startInstallation } from "@perch/testkit/installation/installation.ts";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { permissions } from "../packages/contract/src/index.ts";
@@ -154,12 +153,9 @@ describe("the reference", () => {
     const examples = pages()
       .flatMap((html) => [...html.matchAll(/<code>(<span[^>]*>)?curl[\s\S]*?<\/code>/g)])
       .map(([html]) => unescapeHtml(html.replace(/<[^>]+>/g, "")));
-    const database = await createScratchDatabase();
-    await runCommand(database, ["migrate"]);
-    const perch = await startServer(database);
+    const perch = await startInstallation({ engineNodes: 0 });
     try {
-      const admin = await runCommand(database, ["create-organisation", "--name", "Acme", "--tier", "pro"]);
-      const key = await createKeyForEverything(database, perch.url, admin);
+      const key = await createKeyForEverything(perch, await perch.createOrganisation("Acme"));
       const env = { ...process.env, PERCH_URL: perch.url, PERCH_API_KEY: key };
       const script = examples.map((example) => `${example} -s --max-time 10 -w '\\n%{http_code}\\n--\\n'`).join("\n");
       const { stdout } = await promisify(execFile)("sh", ["-c", script], { env, maxBuffer: 10_000_000 });
@@ -173,17 +169,14 @@ describe("the reference", () => {
       expect(refused).toEqual([]);
     } finally {
       await perch.stop();
-      await database.drop();
     }
   }, 120_000);
 });
 
 /** A key that holds `approve` and `operate` too, which are in no role; `operate` comes from an operator alone. */
-async function createKeyForEverything(database: ScratchDatabase, url: string, admin: string): Promise<string> {
+async function createKeyForEverything({ url, run }: Installation, admin: string): Promise<string> {
   const { organisation } = await readData<{ organisation: { id: string } }>(`${url}/v1/me`, admin);
-  const operator = await runCommand(database, [
-    ...["create-key", "--organisation", organisation.id, "--role", "admin", "--operate"],
-  ]);
+  const operator = await run("create-key", "--organisation", organisation.id, "--role", "admin", "--operate");
   const body = JSON.stringify({ name: "Examples", permissions });
   return (await readData<{ key: string }>(`${url}/v1/keys`, operator, { method: "POST", body })).key;
 }

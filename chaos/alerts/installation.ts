@@ -1,5 +1,5 @@
-import { randomBytes } from "node:crypto";
 import { type DurablePostgres, startDurablePostgres } from "@perch/testkit/installation/durable-postgres.ts";
+import { createMasterKey, installationSettings } from "@perch/testkit/installation/installation-settings.ts";
 import { type RestateCluster, startRestate } from "@perch/testkit/installation/restate-process.ts";
 import { freePort } from "@perch/testkit/installation/server-process.ts";
 import { startValkey, type ValkeyProcess } from "@perch/testkit/installation/valkey-process.ts";
@@ -66,12 +66,7 @@ async function startParts(engineNodes: number, stops: Stops) {
   const engine = await startRestate(engineNodes);
   stops.push(engine.stop);
   const settings: NodeJS.ProcessEnv = {
-    PERCH_DATABASE_URL: postgres.appUrl,
-    PERCH_MIGRATION_DATABASE_URL: postgres.ownerUrl,
-    PERCH_VALKEY_URL: valkey.url,
-    PERCH_MASTER_KEY: randomBytes(32).toString("base64"),
-    PERCH_RESTATE_INGRESS_URL: engine.ingressUrls.join(","),
-    PERCH_RESTATE_ADMIN_URL: engine.adminUrls.join(","),
+    ...installationSettings({ database: postgres, valkeyUrl: valkey.url, engine, masterKey: createMasterKey() }),
     PERCH_OUTBOUND_ALLOWED_PRIVATE_RANGES: "127.0.0.0/8",
     PERCH_PROVIDERS: JSON.stringify({ outside: { type: "openai-compatible", base_url: `${outside.url}/v1` } }),
     // What the engine has lost is found in seconds. Nothing else depends on it.

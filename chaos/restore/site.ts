@@ -1,5 +1,5 @@
-import { randomBytes } from "node:crypto";
 import { startBalancer } from "@perch/testkit/installation/balancer.ts";
+import { createMasterKey, installationSettings } from "@perch/testkit/installation/installation-settings.ts";
 import { type RestateCluster, startRestate } from "@perch/testkit/installation/restate-process.ts";
 import { acceptsConnections, freePort } from "@perch/testkit/installation/server-process.ts";
 import { startValkey } from "@perch/testkit/installation/valkey-process.ts";
@@ -59,12 +59,7 @@ export async function startSite(stops: (() => unknown)[]): Promise<Site> {
   const balancer = await startBalancer(workerPorts);
   stops.push(balancer.close);
   const settings = {
-    PERCH_DATABASE_URL: postgres.appUrl,
-    PERCH_MIGRATION_DATABASE_URL: postgres.ownerUrl,
-    PERCH_VALKEY_URL: valkey.url,
-    PERCH_MASTER_KEY: randomBytes(32).toString("base64"),
-    PERCH_RESTATE_INGRESS_URL: engine.ingressUrls.join(","),
-    PERCH_RESTATE_ADMIN_URL: engine.adminUrls.join(","),
+    ...installationSettings({ database: postgres, valkeyUrl: valkey.url, engine, masterKey: createMasterKey() }),
     PERCH_SCRIPT_MODEL_URL: model.url,
     PERCH_WEBHOOK_ALLOW_LOOPBACK: "true",
     PERCH_OUTBOUND_ALLOWED_PRIVATE_RANGES: "127.0.0.0/8",

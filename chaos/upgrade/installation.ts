@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { createMasterKey, installationSettings } from "@perch/testkit/installation/installation-settings.ts";
 import { type RestateCluster, startRestate } from "@perch/testkit/installation/restate-process.ts";
 import { createScratchDatabase, type ScratchDatabase } from "@perch/testkit/installation/scratch-database.ts";
 import { freePort } from "@perch/testkit/installation/server-process.ts";
@@ -47,12 +47,7 @@ export async function startInstallation(stops: (() => unknown)[]): Promise<Insta
   const processes: ReleaseProcess[] = [];
   stops.push(() => Promise.all(processes.map(({ kill }) => kill())));
   const settings = {
-    PERCH_DATABASE_URL: database.appUrl,
-    PERCH_MIGRATION_DATABASE_URL: database.ownerUrl,
-    PERCH_VALKEY_URL: valkey.url,
-    PERCH_MASTER_KEY: randomBytes(32).toString("base64"),
-    PERCH_RESTATE_INGRESS_URL: engine.ingressUrls.join(","),
-    PERCH_RESTATE_ADMIN_URL: engine.adminUrls.join(","),
+    ...installationSettings({ database, valkeyUrl: valkey.url, engine, masterKey: createMasterKey() }),
     PERCH_HOST: "127.0.0.1",
     PERCH_WORKER_HOST: "127.0.0.1",
     PERCH_SCRIPT_MODEL_URL: model.url,

@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { installationSettings } from "@perch/testkit/installation/installation-settings.ts";
 import { type RestateCluster, startRestate } from "@perch/testkit/installation/restate-process.ts";
 import {
   createScratchDatabase,
@@ -143,12 +144,12 @@ describe.skipIf(obstacle !== undefined)("the image of the server", () => {
         PERCH_HOST: "127.0.0.1",
         PERCH_PORT: String(await freePort()),
         PERCH_WORKER_PORT: String(await freePort()),
-        PERCH_DATABASE_URL: database.appUrl,
-        PERCH_MIGRATION_DATABASE_URL: database.ownerUrl,
-        PERCH_MASTER_KEY: serviceUrl("PERCH_MASTER_KEY"),
-        PERCH_VALKEY_URL: serviceUrl("PERCH_VALKEY_URL"),
-        PERCH_RESTATE_INGRESS_URL: engine.ingressUrls.join(","),
-        PERCH_RESTATE_ADMIN_URL: engine.adminUrls.join(","),
+        ...installationSettings({
+          database,
+          valkeyUrl: serviceUrl("PERCH_VALKEY_URL"),
+          engine,
+          masterKey: serviceUrl("PERCH_MASTER_KEY"),
+        }),
       };
       await runInContainer(image, ["migrate"], settings);
     }, 200_000);

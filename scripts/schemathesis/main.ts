@@ -1,7 +1,5 @@
 import { parseArgs } from "node:util";
-import { startRestate } from "@perch/testkit/installation/restate-process.ts";
-import { createScratchDatabase } from "@perch/testkit/installation/scratch-database.ts";
-import { runCommand, startServer } from "@perch/testkit/installation/server-process.ts";
+import { startInstallation } from "@perch/testkit/installation/installation.ts";
 import { createFixtures } from "./fixtures.ts";
 import { installSchemathesis, runSchemathesis } from "./python.ts";
 
@@ -19,40 +17,22 @@ const { values: options } = parseArgs({
 
 async function runChecks(): Promise<number> {
   const program = await installSchemathesis();
-  const database = await createScratchDatabase();
-  const engine = await startRestate();
+  const perch = await startInstallation({ settings: { PERCH_UNAUTHENTICATED_REQUESTS_PER_MINUTE: "1000000" } });
   try {
-    await runCommand(database, ["migrate"]);
-    const server = await startServer(
-      database,
-      {
-        PERCH_RESTATE_INGRESS_URL: engine.ingressUrls.join(),
-        PERCH_RESTATE_ADMIN_URL: engine.adminUrls.join(),
-        PERCH_WORKER_PORT: "0",
-        PERCH_UNAUTHENTICATED_REQUESTS_PER_MINUTE: "1000000",
-        PERCH_LOG_LEVEL: "error",
-      },
-      "all",
-    );
-    try {
-      const key = await runCommand(database, ["create-organisation", "--name", "Schemathesis", "--tier", "enterprise"]);
-      const examples = options.examples ?? (options.short ? "8" : "30");
-      const args = [
-        `${server.url}/openapi.json`,
-        `--header=Authorization: Bearer ${key}`,
-        `--seed=${options.seed}`,
-        `--max-examples=${examples}`,
-        // Several workers race in Python 3.11 while they compile regular expressions.
-        "--workers=1",
-        "--continue-on-failure",
-      ];
-      return await runSchemathesis(program, args, await createFixtures(server.url, key));
-    } finally {
-      await server.stop();
-    }
+    const key = await perch.createOrganisation("Schemathesis", "enterprise");
+    const examples = options.examples ?? (options.short ? "8" : "30");
+    const args = [
+      `${perch.url}/openapi.json`,
+      `--header=Authorization: Bearer ${key}`,
+      `--seed=${options.seed}`,
+      `--max-examples=${examples}`,
+      // Several workers race in Python 3.11 while they compile regular expressions.
+      "--workers=1",
+      "--continue-on-failure",
+    ];
+    return await runSchemathesis(program, args, await createFixtures(perch.url, key));
   } finally {
-    await engine.stop();
-    await database.drop();
+    await perch.stop();
   }
 }
 

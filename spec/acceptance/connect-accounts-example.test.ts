@@ -1,9 +1,7 @@
 import { type BrowserJar, createBrowserJar } from "@perch/testkit/browsers/browser-jar.ts";
 import { walkConsent } from "@perch/testkit/browsers/consent-walk.ts";
 import { type AccountProvider, startAccountProvider } from "@perch/testkit/identity/account-provider.ts";
-import { type RestateCluster, startRestate } from "@perch/testkit/installation/restate-process.ts";
-import { createScratchDatabase, type ScratchDatabase } from "@perch/testkit/installation/scratch-database.ts";
-import { freePort, runCommand, type ServerProcess, startServer } from "@perch/testkit/installation/server-process.ts";
+import { type Installation, startInstallation } from "@perch/testkit/installation/installation.ts";
 import { type OAuthMcpServer, startOAuthMcpServer } from "@perch/testkit/servers/oauth-mcp-server.ts";
 import { verifies } from "@perch/testkit/verifies.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -14,9 +12,7 @@ const steps = [
   { reply: "I have looked into your mailbox." },
 ];
 
-let database: ScratchDatabase;
-let engine: RestateCluster;
-let server: ServerProcess;
+let perch: Installation;
 let provider: AccountProvider;
 let mailbox: OAuthMcpServer;
 let stopApplication: (() => void) | undefined;
@@ -26,7 +22,7 @@ async function createAgent(apiKey: string): Promise<void> {
   const connection = { account: "user", return_urls: [`${origin}/connected`] };
   const tools = [{ type: "mcp", name: "mailbox", url: mailbox.url, connection }];
   const body = { name: "support", model: "perch/script", instructions: JSON.stringify({ steps }), tools };
-  const response = await fetch(`${server.url}/v1/agents`, {
+  const response = await fetch(`${perch.url}/v1/agents`, {
     method: "POST",
     headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json" },
     body: JSON.stringify(body),
@@ -35,36 +31,21 @@ async function createAgent(apiKey: string): Promise<void> {
 }
 
 beforeAll(async () => {
-  database = await createScratchDatabase();
-  engine = await startRestate();
-  await runCommand(database, ["migrate"]);
-  const apiKey = await runCommand(database, ["create-organisation", "--name", "Acme", "--tier", "pro"]);
-  const perchPort = await freePort();
   origin = await connectAccountsOrigin();
-  server = await startServer(
-    database,
-    {
-      PERCH_RESTATE_INGRESS_URL: engine.ingressUrls.join(","),
-      PERCH_RESTATE_ADMIN_URL: engine.adminUrls.join(","),
-      PERCH_WORKER_PORT: String(await freePort()),
-      PERCH_PORT: String(perchPort),
-      PERCH_PUBLIC_URL: `http://127.0.0.1:${perchPort}`,
-      PERCH_OUTBOUND_ALLOWED_PRIVATE_RANGES: "127.0.0.0/8",
-    },
-    "all",
-  );
-  provider = await startAccountProvider({ perch: [server.url] });
+  perch = await startInstallation({
+    settings: (url) => ({ PERCH_PUBLIC_URL: url, PERCH_OUTBOUND_ALLOWED_PRIVATE_RANGES: "127.0.0.0/8" }),
+  });
+  const apiKey = await perch.createOrganisation("Acme");
+  provider = await startAccountProvider({ perch: [perch.url] });
   mailbox = await startOAuthMcpServer(provider);
   await createAgent(apiKey);
-  stopApplication = await startConnectAccounts({ origin, perchUrl: server.url, apiKey });
+  stopApplication = await startConnectAccounts({ origin, perchUrl: perch.url, apiKey });
 }, 120_000);
 afterAll(async () => {
   stopApplication?.();
   await mailbox?.close();
   await provider?.stop();
-  await server?.stop();
-  await engine?.stop();
-  await database?.drop();
+  await perch?.stop();
 });
 
 const submit = (jar: BrowserJar, path: string, fields: Record<string, string> = {}, from = origin) =>

@@ -3,9 +3,7 @@ import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { type RestateCluster, startRestate } from "@perch/testkit/installation/restate-process.ts";
-import { createScratchDatabase, type ScratchDatabase } from "@perch/testkit/installation/scratch-database.ts";
-import { freePort, runCommand, type ServerProcess, startServer } from "@perch/testkit/installation/server-process.ts";
+import { type Installation, startInstallation } from "@perch/testkit/installation/installation.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { specifiedOperations } from "../walk/sections/operations.ts";
 
@@ -13,28 +11,16 @@ const root = join(import.meta.dirname, "../..");
 const run = promisify(execFile);
 
 let folder: string;
-let database: ScratchDatabase;
-let engine: RestateCluster;
-let server: ServerProcess;
+let perch: Installation;
 let apiKey: string;
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "perch-generated-client-"));
-  database = await createScratchDatabase();
-  engine = await startRestate();
-  await runCommand(database, ["migrate"]);
-  apiKey = await runCommand(database, ["create-organisation", "--name", "Acme", "--tier", "pro"]);
-  const settings = {
-    PERCH_RESTATE_INGRESS_URL: engine.ingressUrls.join(","),
-    PERCH_RESTATE_ADMIN_URL: engine.adminUrls.join(","),
-    PERCH_WORKER_PORT: String(await freePort()),
-  };
-  server = await startServer(database, settings, "all");
+  perch = await startInstallation();
+  apiKey = await perch.createOrganisation("Acme");
 }, 240_000);
 afterAll(async () => {
-  await server?.stop();
-  await engine?.stop();
-  await database?.drop();
+  await perch?.stop();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -61,7 +47,7 @@ test("a client that a common generator makes of the OpenAPI document type-checks
     ({ stdout }: { stdout: string }) => ({ stdout }),
   );
   expect(checked.stdout).toBe("");
-  const env = { PATH: process.env.PATH, PERCH_URL: server.url, PERCH_API_KEY: apiKey };
+  const env = { PATH: process.env.PATH, PERCH_URL: perch.url, PERCH_API_KEY: apiKey };
   const { stdout } = await run(process.execPath, [join(folder, "eighteen-operations.ts")], { env });
   const done = stdout.trim().split("\n");
   expect(done, stdout).toHaveLength(specifiedOperations.length);

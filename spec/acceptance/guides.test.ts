@@ -3,15 +3,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
-import { type RestateCluster, startRestate } from "@perch/testkit/installation/restate-process.ts";
-import { createScratchDatabase, type ScratchDatabase } from "@perch/testkit/installation/scratch-database.ts";
-import {
-  freePort,
-  runCommand,
-  type ServerProcess,
-  scratchSettings,
-  startServer,
-} from "@perch/testkit/installation/server-process.ts";
+import { type Installation, startInstallation } from "@perch/testkit/installation/installation.ts";
+import { freePort, scratchSettings } from "@perch/testkit/installation/server-process.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Operation, operations } from "../../packages/contract/src/index.ts";
 import { compareReply } from "./compare-replies.ts";
@@ -27,27 +20,13 @@ const pageOf = (name: string): Page => pages.get(name) ?? readPage("");
 const sdkReadme = "packages/sdk/README.md";
 const folder = mkdtempSync(join(tmpdir(), "perch-guides-"));
 
-let database: ScratchDatabase;
-let engine: RestateCluster;
-let server: ServerProcess;
+let perch: Installation;
 let keys: ReadonlyMap<string, string>;
 beforeAll(async () => {
   // Server and command line start many times.
   process.env.NODE_COMPILE_CACHE ??= join(folder, "compiled");
   installCommands(join(folder, "bin"));
-  database = await createScratchDatabase();
-  engine = await startRestate();
-  await runCommand(database, ["migrate"]);
-  const port = String(await freePort());
-  const settings = {
-    PERCH_RESTATE_INGRESS_URL: engine.ingressUrls.join(","),
-    PERCH_RESTATE_ADMIN_URL: engine.adminUrls.join(","),
-    PERCH_WORKER_PORT: "0",
-    PERCH_PORT: port,
-    PERCH_PUBLIC_URL: `http://127.0.0.1:${port}`,
-    ...serverSettings,
-  };
-  server = await startServer(database, settings, "all");
+  perch = await startInstallation({ settings: (url) => ({ PERCH_PUBLIC_URL: url, ...serverSettings }) });
   keys = await createOrganisations([
     "README.md",
     sdkReadme,
@@ -55,9 +34,7 @@ beforeAll(async () => {
   ]);
 }, 120_000);
 afterAll(async () => {
-  await server?.stop();
-  await engine?.stop();
-  await database?.drop();
+  await perch?.stop();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -65,7 +42,7 @@ afterAll(async () => {
 async function createOrganisations(names: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const script = join(root, "packages/testkit/src/installation/create-organisations.ts");
   const organisations = names.flatMap((name) => [name.replace(".md", ""), guideSetups[name]?.tier ?? "pro"]);
-  const env = { ...process.env, ...scratchSettings(database, 0) };
+  const env = { ...process.env, ...scratchSettings(perch.database, 0) };
   const { stdout } = await promisify(execFile)(process.execPath, [script, ...organisations], { env });
   const created = stdout.trim().split("\n");
   expect(created).toHaveLength(names.length);
@@ -97,7 +74,7 @@ async function runWithSharedServer(name: string, { steps }: Page, setup: GuideSe
   const started = await setup.start?.();
   const env = {
     ...readersEnvironment(),
-    PERCH_URL: server.url,
+    PERCH_URL: perch.url,
     PERCH_API_KEY: keys.get(name),
     PORT: String(await freePort()),
     ...started?.env,

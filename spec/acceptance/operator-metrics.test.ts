@@ -4,45 +4,31 @@ import { readFileSync } from "node:fs";
 import { type IncomingMessage, request } from "node:http";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { type RestateCluster, startRestate } from "@perch/testkit/installation/restate-process.ts";
-import { createScratchDatabase, type ScratchDatabase } from "@perch/testkit/installation/scratch-database.ts";
-import { freePort, runCommand, type ServerProcess, startServer } from "@perch/testkit/installation/server-process.ts";
+import { type Installation, startInstallation } from "@perch/testkit/installation/installation.ts";
+import { freePort } from "@perch/testkit/installation/server-process.ts";
 import { readRunbook } from "@perch/testkit/runbook.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 const deploy = join(import.meta.dirname, "../../deploy");
 const rulesFile = join(deploy, "alerts/perch.yaml");
 
-let database: ScratchDatabase;
-let engine: RestateCluster;
-let server: ServerProcess;
+let perch: Installation;
 let apiKey: string;
 let metricsUrl: string;
 beforeAll(async () => {
-  database = await createScratchDatabase();
-  engine = await startRestate();
-  await runCommand(database, ["migrate"]);
   const metricsPort = await freePort();
   metricsUrl = `http://127.0.0.1:${metricsPort}/metrics`;
-  const settings = {
-    PERCH_RESTATE_INGRESS_URL: engine.ingressUrls.join(","),
-    PERCH_RESTATE_ADMIN_URL: engine.adminUrls.join(","),
-    PERCH_WORKER_PORT: "0",
-    PERCH_METRICS_PORT: String(metricsPort),
-  };
-  server = await startServer(database, settings, "all");
-  apiKey = await runCommand(database, ["create-organisation", "--name", "Watched", "--tier", "pro"]);
+  perch = await startInstallation({ settings: { PERCH_METRICS_PORT: String(metricsPort) } });
+  apiKey = await perch.createOrganisation("Watched");
 });
 afterAll(async () => {
-  await server?.stop();
-  await engine?.stop();
-  await database?.drop();
+  await perch?.stop();
 });
 
 const authorization = () => ({ authorization: `Bearer ${apiKey}` });
 
 async function call(method: string, path: string, body?: object, headers: Record<string, string> = {}) {
-  const response = await fetch(server.url + path, {
+  const response = await fetch(perch.url + path, {
     method,
     headers: { ...authorization(), ...(body && { "content-type": "application/json" }), ...headers },
     ...(body && { body: JSON.stringify(body) }),
@@ -139,7 +125,7 @@ describe("GET /metrics on the operators' port", () => {
   test("counts streams while they are open, and a reader that leaves", async () => {
     await newAgent("slow", script({ reply: "slow", delay_ms: 4000 }));
     const headers = { ...authorization(), "content-type": "application/json", accept: "text/event-stream" };
-    const reader = request(`${server.url}${agents}/slow/invoke`, { method: "POST", headers });
+    const reader = request(`${perch.url}${agents}/slow/invoke`, { method: "POST", headers });
     reader.end(JSON.stringify({ message: "hello" }));
     const [response] = (await once(reader, "response")) as [IncomingMessage];
     response.on("error", () => undefined);
@@ -196,7 +182,7 @@ describe("GET /metrics on the operators' port", () => {
   });
 
   test("says when the engine is away", async () => {
-    await engine.stop();
+    await perch.engine.stop();
     expect((await call("POST", `${agents}/echo/invoke`, { message: "hello" })).status).toBe(503);
     const text = await scrape();
     expect(text).toContain('perch_dependency_up{dependency="engine"} 0');

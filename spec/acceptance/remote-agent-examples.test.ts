@@ -3,9 +3,8 @@ import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type RestateCluster, startRestate } from "@perch/testkit/installation/restate-process.ts";
-import { createScratchDatabase, type ScratchDatabase } from "@perch/testkit/installation/scratch-database.ts";
-import { freePort, runCommand, type ServerProcess, startServer } from "@perch/testkit/installation/server-process.ts";
+import { type Installation, startInstallation } from "@perch/testkit/installation/installation.ts";
+import { freePort } from "@perch/testkit/installation/server-process.ts";
 import { verifies } from "@perch/testkit/verifies.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { publicKey, signRequest } from "../../packages/sdk/test/sign-request.ts";
@@ -56,9 +55,7 @@ async function end(child: ChildProcess): Promise<void> {
 
 const organisation = "org_01m7evf00ae8nv228b2d9gj1xw";
 
-let database: ScratchDatabase;
-let engine: RestateCluster;
-let server: ServerProcess;
+let perch: Installation;
 let apiKey: string;
 let keyDirectory: Awaited<ReturnType<typeof startKeyDirectory>>;
 /** Called by Perch, and by the test in its place. */
@@ -68,31 +65,20 @@ let direct: Example;
 beforeAll(async () => {
   keyDirectory = await startKeyDirectory();
   direct = await startExample(keyDirectory.url, organisation);
-  database = await createScratchDatabase();
-  engine = await startRestate();
-  await runCommand(database, ["migrate"]);
-  apiKey = await runCommand(database, ["create-organisation", "--name", "Acme", "--tier", "pro"]);
-  const settings = {
-    PERCH_RESTATE_INGRESS_URL: engine.ingressUrls.join(","),
-    PERCH_RESTATE_ADMIN_URL: engine.adminUrls.join(","),
-    PERCH_WORKER_PORT: String(await freePort()),
-    PERCH_OUTBOUND_ALLOWED_PRIVATE_RANGES: "127.0.0.0/8",
-  };
-  server = await startServer(database, settings, "all");
-  const answer = await fetch(`${server.url}/v1/me`, { headers: { authorization: `Bearer ${apiKey}` } });
+  perch = await startInstallation({ settings: { PERCH_OUTBOUND_ALLOWED_PRIVATE_RANGES: "127.0.0.0/8" } });
+  apiKey = await perch.createOrganisation("Acme");
+  const answer = await fetch(`${perch.url}/v1/me`, { headers: { authorization: `Bearer ${apiKey}` } });
   const { data } = (await answer.json()) as { data: { organisation: { id: string } } };
-  example = await startExample(server.url, data.organisation.id);
+  example = await startExample(perch.url, data.organisation.id);
 });
 afterAll(async () => {
-  await server?.stop();
-  await engine?.stop();
-  await database?.drop();
+  await perch?.stop();
   for (const one of [example, direct]) if (one) await end(one.child);
   keyDirectory?.server.close();
 });
 
 const post = async (path: string, body: object, headers: Record<string, string> = {}) => {
-  const response = await fetch(`${server.url}/v1/agents${path}`, {
+  const response = await fetch(`${perch.url}/v1/agents${path}`, {
     method: "POST",
     headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json", ...headers },
     body: JSON.stringify(body),

@@ -1,6 +1,4 @@
-import { startRestate } from "@perch/testkit/installation/restate-process.ts";
-import { createScratchDatabase } from "@perch/testkit/installation/scratch-database.ts";
-import { freePort, runCommand, startServer } from "@perch/testkit/installation/server-process.ts";
+import { startInstallation } from "@perch/testkit/installation/installation.ts";
 import { verifies } from "@perch/testkit/verifies.ts";
 import { expect, test } from "vitest";
 
@@ -13,18 +11,10 @@ const slow = JSON.stringify({
 
 test("a run outlives the death of every process, and its key gets one answer before and after", async () => {
   verifies("invocation.background");
-  const database = await createScratchDatabase();
-  const engine = await startRestate();
-  await runCommand(database, ["migrate"]);
-  const apiKey = await runCommand(database, ["create-organisation", "--name", "Acme", "--tier", "pro"]);
-  const settings = {
-    PERCH_RESTATE_INGRESS_URL: engine.ingressUrls.join(","),
-    PERCH_RESTATE_ADMIN_URL: engine.adminUrls.join(","),
-    PERCH_WORKER_PORT: String(await freePort()),
-  };
-  let server = await startServer(database, settings, "all");
+  const perch = await startInstallation();
+  const apiKey = await perch.createOrganisation("Acme");
   const post = async (path: string, body: object, headers: Record<string, string> = {}) => {
-    const response = await fetch(`${server.url}/v1/agents${path}`, {
+    const response = await fetch(`${perch.url}/v1/agents${path}`, {
       method: "POST",
       headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json", ...headers },
       body: JSON.stringify(body),
@@ -47,10 +37,10 @@ test("a run outlives the death of every process, and its key gets one answer bef
     );
     expect(started.status).toBe(202);
 
-    server.child.kill("SIGKILL");
-    await engine.nodes[0]?.kill();
-    await engine.nodes[0]?.start();
-    server = await startServer(database, settings, "all");
+    perch.apis[0]?.child.kill("SIGKILL");
+    await perch.engine.nodes[0]?.kill();
+    await perch.engine.nodes[0]?.start();
+    await perch.startApi();
 
     expect(await invoke("one")).toEqual({ ...ended, replayed: "true" });
     const joined = await invoke("two");
@@ -60,8 +50,6 @@ test("a run outlives the death of every process, and its key gets one answer bef
       body: { data: { response: "answer to two", request_id: started.body.data.request_id } },
     });
   } finally {
-    await server.stop();
-    await engine.stop();
-    await database.drop();
+    await perch.stop();
   }
 });

@@ -3,9 +3,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { startRestate } from "@perch/testkit/installation/restate-process.ts";
-import { createScratchDatabase, serviceUrl } from "@perch/testkit/installation/scratch-database.ts";
-import { freePort, runCommand, startServer } from "@perch/testkit/installation/server-process.ts";
+import { startInstallation } from "@perch/testkit/installation/installation.ts";
+import { serviceUrl } from "@perch/testkit/installation/scratch-database.ts";
 import { startToolServer } from "@perch/testkit/servers/tool-server.ts";
 import { verifies } from "@perch/testkit/verifies.ts";
 import { expect, test } from "vitest";
@@ -53,22 +52,17 @@ test("the steps of a run that was killed in the middle tell the whole story: in 
     url: `${shop.url}/${name}`,
     parameters: { type: "object" },
   });
-  const database = await createScratchDatabase();
-  const engine = await startRestate();
-  await runCommand(database, ["migrate"]);
-  const apiKey = await runCommand(database, ["create-organisation", "--name", "Acme", "--tier", "pro"]);
-  const settings = {
-    PERCH_RESTATE_INGRESS_URL: engine.ingressUrls.join(","),
-    PERCH_RESTATE_ADMIN_URL: engine.adminUrls.join(","),
-    PERCH_WORKER_PORT: String(await freePort()),
-    PERCH_OUTBOUND_ALLOWED_PRIVATE_RANGES: "127.0.0.0/8",
-    // Streams outlive the process there.
-    PERCH_VALKEY_URL: serviceUrl("PERCH_VALKEY_URL"),
-  };
+  const perch = await startInstallation({
+    settings: {
+      PERCH_OUTBOUND_ALLOWED_PRIVATE_RANGES: "127.0.0.0/8",
+      // Streams outlive the process there.
+      PERCH_VALKEY_URL: serviceUrl("PERCH_VALKEY_URL"),
+    },
+  });
+  const apiKey = await perch.createOrganisation("Acme");
   const home = mkdtempSync(join(tmpdir(), "perch-steps-"));
-  let server = await startServer(database, settings, "all");
   const send = async (method: string, path: string, body?: object, headers: Record<string, string> = {}) => {
-    const response = await fetch(`${server.url}/v1/agents${path}`, {
+    const response = await fetch(`${perch.url}/v1/agents${path}`, {
       method,
       headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json", ...headers },
       ...(body && { body: JSON.stringify(body) }),
@@ -81,8 +75,8 @@ test("the steps of a run that was killed in the middle tell the whole story: in 
     const started = await send("POST", "/bot/invoke", { message }, { prefer: "respond-async" });
     const { request_id } = (JSON.parse(started) as { data: { request_id: string } }).data;
     await expect.poll(() => callsOf("/order"), { timeout: 60_000 }).toBe(1);
-    server.child.kill("SIGKILL");
-    server = await startServer(database, settings, "all");
+    perch.apis[0]?.child.kill("SIGKILL");
+    await perch.startApi();
     const stream = await send("GET", `/bot/invocations/${request_id}`, undefined, { accept: "text/event-stream" });
     for (const [name, status] of [
       ["stock", "retried"],
@@ -116,7 +110,7 @@ test("the steps of a run that was killed in the middle tell the whole story: in 
       HOME: home,
       XDG_CONFIG_HOME: home,
       NO_COLOR: "1",
-      PERCH_URL: server.url,
+      PERCH_URL: perch.url,
       PERCH_API_KEY: apiKey,
     };
     const { stdout } = await promisify(execFile)(
@@ -136,9 +130,7 @@ test("the steps of a run that was killed in the middle tell the whole story: in 
       expect(stdout).toContain(text);
     console.log(stdout);
   } finally {
-    await server.stop();
-    await engine.stop();
-    await database.drop();
+    await perch.stop();
     await shop.close();
     rmSync(home, { recursive: true, force: true });
   }

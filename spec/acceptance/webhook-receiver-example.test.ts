@@ -2,17 +2,14 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { createHmac } from "node:crypto";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type RestateCluster, startRestate } from "@perch/testkit/installation/restate-process.ts";
-import { createScratchDatabase, type ScratchDatabase } from "@perch/testkit/installation/scratch-database.ts";
-import { freePort, runCommand, type ServerProcess, startServer } from "@perch/testkit/installation/server-process.ts";
+import { type Installation, startInstallation } from "@perch/testkit/installation/installation.ts";
+import { freePort } from "@perch/testkit/installation/server-process.ts";
 import { verifies } from "@perch/testkit/verifies.ts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 
 const file = join(import.meta.dirname, "../../examples/webhook-receiver/server.mjs");
 
-let database: ScratchDatabase;
-let engine: RestateCluster;
-let server: ServerProcess;
+let perch: Installation;
 let apiKey: string;
 let receiver: ChildProcess;
 let receiverUrl: string;
@@ -21,7 +18,7 @@ let webhookId: string;
 let printed = "";
 
 async function call<T>(method: string, path: string, body?: object): Promise<T> {
-  const response = await fetch(`${server.url}/v1${path}`, {
+  const response = await fetch(`${perch.url}/v1${path}`, {
     method,
     headers: { authorization: `Bearer ${apiKey}`, ...(body && { "content-type": "application/json" }) },
     ...(body && { body: JSON.stringify(body) }),
@@ -43,17 +40,8 @@ async function startReceiver(port: number): Promise<ChildProcess> {
 }
 
 beforeAll(async () => {
-  database = await createScratchDatabase();
-  engine = await startRestate();
-  await runCommand(database, ["migrate"]);
-  apiKey = await runCommand(database, ["create-organisation", "--name", "Acme", "--tier", "pro"]);
-  const settings = {
-    PERCH_RESTATE_INGRESS_URL: engine.ingressUrls.join(","),
-    PERCH_RESTATE_ADMIN_URL: engine.adminUrls.join(","),
-    PERCH_WORKER_PORT: String(await freePort()),
-    PERCH_WEBHOOK_ALLOW_LOOPBACK: "true",
-  };
-  server = await startServer(database, settings, "all");
+  perch = await startInstallation({ settings: { PERCH_WEBHOOK_ALLOW_LOOPBACK: "true" } });
+  apiKey = await perch.createOrganisation("Acme");
   const port = await freePort();
   receiverUrl = `http://127.0.0.1:${port}/`;
   const events = ["agent.completed", "agent.failed"];
@@ -63,9 +51,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   receiver?.kill("SIGTERM");
-  await server?.stop();
-  await engine?.stop();
-  await database?.drop();
+  await perch?.stop();
 });
 
 const linesOf = (id: string) => printed.split("\n").filter((line) => line.includes(id));

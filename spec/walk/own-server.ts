@@ -5,13 +5,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { type Certificate, createCertificates } from "@perch/testkit/identity/certificates.ts";
 import { type OpenIdProvider, startOpenIdProvider } from "@perch/testkit/identity/open-id-provider.ts";
-import { type RestateCluster, startRestate } from "@perch/testkit/installation/restate-process.ts";
-import {
-  createScratchDatabase,
-  type ScratchDatabase,
-  withClient,
-} from "@perch/testkit/installation/scratch-database.ts";
-import { freePort, runCommand, scratchSettings, startServer } from "@perch/testkit/installation/server-process.ts";
+import { startInstallation } from "@perch/testkit/installation/installation.ts";
+import { type ScratchDatabase, withClient } from "@perch/testkit/installation/scratch-database.ts";
+import { freePort, scratchSettings } from "@perch/testkit/installation/server-process.ts";
 import { sendRequest } from "./http-client.ts";
 import { type HttpsReceiver, startHttpsReceiver } from "./https-receiver.ts";
 
@@ -66,15 +62,6 @@ async function endChild(child: ChildProcess): Promise<void> {
   await exited;
 }
 
-const settingsFor = async (engine: RestateCluster, authority: Certificate): Promise<NodeJS.ProcessEnv> => ({
-  PERCH_RESTATE_INGRESS_URL: engine.ingressUrls.join(","),
-  PERCH_RESTATE_ADMIN_URL: engine.adminUrls.join(","),
-  PERCH_WORKER_PORT: String(await freePort()),
-  PERCH_UNAUTHENTICATED_REQUESTS_PER_MINUTE: "100000",
-  PERCH_OUTBOUND_ALLOWED_PRIVATE_RANGES: "127.0.0.0/8",
-  NODE_EXTRA_CA_CERTS: authority.certFile,
-});
-
 /** A server, a node with TLS, an engine, a token issuer and a webhook receiver, all on a database of their own. */
 export async function startOwnServer(): Promise<OwnServer> {
   const undo: (() => unknown)[] = [];
@@ -87,25 +74,26 @@ export async function startOwnServer(): Promise<OwnServer> {
     const authority = certificates.createAuthority("authority");
     certificates.createAuthority("other-authority");
     const serverCertificate = certificates.issue("authority", { name: "server", usage: "serverAuth" });
-    const database = await createScratchDatabase();
-    undo.push(() => database.drop());
-    const engine = await startRestate();
-    undo.push(() => engine.stop());
-    await runCommand(database, ["migrate"]);
+    const perch = await startInstallation({
+      settings: {
+        PERCH_UNAUTHENTICATED_REQUESTS_PER_MINUTE: "100000",
+        PERCH_OUTBOUND_ALLOWED_PRIVATE_RANGES: "127.0.0.0/8",
+        NODE_EXTRA_CA_CERTS: authority.certFile,
+      },
+    });
+    undo.push(perch.stop);
+    const { database, settings } = perch;
     const keys = await createOrganisations(database);
     const receiver = await startHttpsReceiver(serverCertificate);
     undo.push(() => receiver.close());
     const issuer = await startOpenIdProvider();
     undo.push(() => issuer.stop());
-    const settings = await settingsFor(engine, authority);
     const tls = { cert: serverCertificate.certFile, key: serverCertificate.keyFile };
     const security = JSON.stringify({ tls, certificates: certificates.directory });
-    const server = await startServer(database, settings, "all");
-    undo.push(() => server.stop());
     const tlsNode = await startTlsNode(database, { ...settings, PERCH_SECURITY: security }, authority);
     undo.push(() => endChild(tlsNode.child));
     return {
-      url: server.url,
+      url: perch.url,
       tlsUrl: tlsNode.url,
       authority,
       clientCertificate: certificates.issue("authority", { name: "client" }),

@@ -5,6 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type DurablePostgres, startDurablePostgres } from "@perch/testkit/installation/durable-postgres.ts";
+import { installationSettings } from "@perch/testkit/installation/installation-settings.ts";
 import { type RestateCluster, startRestate } from "@perch/testkit/installation/restate-process.ts";
 import { freePort } from "@perch/testkit/installation/server-process.ts";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
@@ -39,11 +40,14 @@ function urlOf(role: string, password: string, database: string): string {
 /** A database and roles that nobody has made yet. */
 const lateSettings = (waitSeconds: number, port = 0): NodeJS.ProcessEnv => ({
   PATH: process.env.PATH,
-  PERCH_DATABASE_URL: urlOf("late_server", passwords.server, "late"),
-  PERCH_MIGRATION_DATABASE_URL: urlOf("late_owner", passwords.owner, "late"),
-  PERCH_MASTER_KEY: Buffer.alloc(32, 7).toString("base64"),
-  PERCH_RESTATE_INGRESS_URL: engine.ingressUrls.join(","),
-  PERCH_RESTATE_ADMIN_URL: engine.adminUrls.join(","),
+  ...installationSettings({
+    database: {
+      appUrl: urlOf("late_server", passwords.server, "late"),
+      ownerUrl: urlOf("late_owner", passwords.owner, "late"),
+    },
+    engine,
+    masterKey: Buffer.alloc(32, 7).toString("base64"),
+  }),
   PERCH_START_WAIT_SECONDS: String(waitSeconds),
   PERCH_PORT: String(port),
   PERCH_WORKER_PORT: "0",

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { installationSettings } from "@perch/testkit/installation/installation-settings.ts";
 import { type RestateCluster, startRestate } from "@perch/testkit/installation/restate-process.ts";
 import { serviceUrl, withClient } from "@perch/testkit/installation/scratch-database.ts";
 import { startWorker, type WorkerProcess } from "@perch/testkit/installation/server-process.ts";
@@ -74,11 +75,13 @@ async function addWorker(): Promise<void> {
   stops.push(database.close);
   url.port = String(database.port);
   const process = await startWorker(perch.database, {
-    PERCH_DATABASE_URL: url.href,
+    ...installationSettings({
+      database: { ...perch.database, appUrl: url.href },
+      valkeyUrl: serviceUrl("PERCH_VALKEY_URL"),
+      engine,
+      masterKey: perch.server.core.config.masterKey.toString("base64"),
+    }),
     PERCH_WORKER_URL: `http://127.0.0.1:${front.port}`,
-    PERCH_RESTATE_ADMIN_URL: engine.adminUrls.join(","),
-    PERCH_VALKEY_URL: serviceUrl("PERCH_VALKEY_URL"),
-    PERCH_MASTER_KEY: perch.server.core.config.masterKey.toString("base64"),
     PERCH_OUTBOUND_ALLOWED_PRIVATE_RANGES: "127.0.0.0/8",
     PERCH_WEBHOOK_ALLOW_LOOPBACK: "true",
     PERCH_LOG_LEVEL: "silent",

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { installationSettings } from "@perch/testkit/installation/installation-settings.ts";
 import { type RestateCluster, startRestate } from "@perch/testkit/installation/restate-process.ts";
 import { serviceUrl } from "@perch/testkit/installation/scratch-database.ts";
 import { freePort, runCommand, startWorker, type WorkerProcess } from "@perch/testkit/installation/server-process.ts";
@@ -46,10 +47,11 @@ const stepsAt = (release: Release, message: string): number[] =>
 
 const settingsOf = (release: Release): NodeJS.ProcessEnv => ({
   PERCH_RELEASE: release,
-  PERCH_RESTATE_ADMIN_URL: engine.adminUrls.join(","),
-  PERCH_RESTATE_INGRESS_URL: engine.ingressUrls.join(","),
-  PERCH_VALKEY_URL: serviceUrl("PERCH_VALKEY_URL"),
-  PERCH_MASTER_KEY: perch.server.core.config.masterKey.toString("base64"),
+  ...installationSettings({
+    valkeyUrl: serviceUrl("PERCH_VALKEY_URL"),
+    engine,
+    masterKey: perch.server.core.config.masterKey.toString("base64"),
+  }),
   PERCH_SCRIPT_MODEL_URL: models[release].url,
   PERCH_LOG_LEVEL: "silent",
 });

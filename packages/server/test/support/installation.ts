@@ -1,5 +1,5 @@
-import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import { createMasterKey, installationSettings } from "@perch/testkit/installation/installation-settings.ts";
 import { type RestateCluster, startRestate } from "@perch/testkit/installation/restate-process.ts";
 import { serviceUrl, withClient } from "@perch/testkit/installation/scratch-database.ts";
 import { startWorker, type WorkerProcess } from "@perch/testkit/installation/server-process.ts";
@@ -38,15 +38,10 @@ async function startInstallation(): Promise<Installation & { readonly stop: () =
     startRestate(),
     startValkey(),
   ]);
-  const masterKey = randomBytes(32).toString("base64");
+  const masterKey = createMasterKey();
   const workers: WorkerProcess[] = [];
   const settings = (change: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv => ({
-    PERCH_DATABASE_URL: database.appUrl,
-    PERCH_MIGRATION_DATABASE_URL: database.ownerUrl,
-    PERCH_MASTER_KEY: masterKey,
-    PERCH_VALKEY_URL: valkey.url,
-    PERCH_RESTATE_INGRESS_URL: engine.ingressUrls.join(","),
-    PERCH_RESTATE_ADMIN_URL: engine.adminUrls.join(","),
+    ...installationSettings({ database, valkeyUrl: valkey.url, engine, masterKey }),
     ...change,
   });
   const findings = async (change: NodeJS.ProcessEnv = {}, now?: () => number) => {

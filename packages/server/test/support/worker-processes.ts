@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { connect, createServer, type Server, type Socket } from "node:net";
+import { installationSettings } from "@perch/testkit/installation/installation-settings.ts";
 import { startRestate } from "@perch/testkit/installation/restate-process.ts";
 import { serviceUrl } from "@perch/testkit/installation/scratch-database.ts";
 import { startWorker, type WorkerProcess } from "@perch/testkit/installation/server-process.ts";
@@ -52,9 +53,7 @@ async function startPerchWithWorkerProcesses(settings: NodeJS.ProcessEnv, change
   const address = proxy.address();
   const env = {
     PERCH_WORKER_URL: `http://127.0.0.1:${typeof address === "object" && address ? address.port : 0}`,
-    PERCH_RESTATE_ADMIN_URL: engine.adminUrls.join(","),
-    PERCH_VALKEY_URL: valkeyUrl,
-    PERCH_MASTER_KEY: perch.server.core.config.masterKey.toString("base64"),
+    ...installationSettings({ valkeyUrl, engine, masterKey: perch.server.core.config.masterKey.toString("base64") }),
     PERCH_LOG_LEVEL: "silent",
     ...settings,
   };

@@ -5,9 +5,8 @@ import { toPublicId } from "../../../server/src/platform/ids.ts";
 import { createBrowserJar } from "../browsers/browser-jar.ts";
 import { walkConsent } from "../browsers/consent-walk.ts";
 import { startConsentingProvider } from "../identity/consenting-provider.ts";
-import { startRestate } from "../installation/restate-process.ts";
-import { createScratchDatabase, type ScratchDatabase, withClient } from "../installation/scratch-database.ts";
-import { freePort, runCommand, startServer } from "../installation/server-process.ts";
+import { type Installation, startInstallation } from "../installation/installation.ts";
+import { withClient } from "../installation/scratch-database.ts";
 
 export interface StoryServer {
   readonly url: string;
@@ -37,13 +36,13 @@ export async function openLink(link: string): Promise<string> {
 }
 
 /** In an organisation of its own, so that the story's has nothing which its examples do not show. */
-async function createOperatorKey(database: ScratchDatabase): Promise<string> {
-  await runCommand(database, ["create-organisation", "--name", "Operators"]);
+async function createOperatorKey({ database, run }: Installation): Promise<string> {
+  await run("create-organisation", "--name", "Operators");
   const { rows } = await withClient(database.adminUrl, (client) =>
     client.query<{ id: string }>("select id from organisations where name = 'Operators'"),
   );
   const organisation = toPublicId("organisation", rows[0]?.id ?? "");
-  return runCommand(database, ["create-key", "--organisation", organisation, "--operate"]);
+  return run("create-key", "--organisation", organisation, "--operate");
 }
 
 /** A server with an engine, a webhook receiver and an authorization server, and an organisation without anything. */
@@ -53,13 +52,16 @@ export async function startStoryServer(): Promise<StoryServer> {
     for (const step of undo.splice(0).reverse()) await step();
   };
   try {
-    const database = await createScratchDatabase();
-    undo.push(() => database.drop());
-    const engine = await startRestate();
-    undo.push(() => engine.stop());
-    await runCommand(database, ["migrate"]);
-    const apiKey = await runCommand(database, ["create-organisation", "--name", "Bicycle shop", "--tier", "pro"]);
-    const operatorKey = await createOperatorKey(database);
+    const perch = await startInstallation({
+      settings: (url) => ({
+        PERCH_WEBHOOK_ALLOW_LOOPBACK: "true",
+        PERCH_OUTBOUND_ALLOWED_PRIVATE_RANGES: "127.0.0.0/8",
+        PERCH_PUBLIC_URL: url,
+      }),
+    });
+    undo.push(perch.stop);
+    const apiKey = await perch.createOrganisation("Bicycle shop");
+    const operatorKey = await createOperatorKey(perch);
     const receiver = await startReceiver();
     undo.push(() => {
       receiver.server.close();
@@ -67,19 +69,7 @@ export async function startStoryServer(): Promise<StoryServer> {
     });
     const provider = await startConsentingProvider();
     undo.push(provider.stop);
-    const port = String(await freePort());
-    const settings = {
-      PERCH_RESTATE_INGRESS_URL: engine.ingressUrls.join(","),
-      PERCH_RESTATE_ADMIN_URL: engine.adminUrls.join(","),
-      PERCH_WORKER_PORT: String(await freePort()),
-      PERCH_WEBHOOK_ALLOW_LOOPBACK: "true",
-      PERCH_OUTBOUND_ALLOWED_PRIVATE_RANGES: "127.0.0.0/8",
-      PERCH_PORT: port,
-      PERCH_PUBLIC_URL: `http://127.0.0.1:${port}`,
-    };
-    const server = await startServer(database, settings, "all");
-    undo.push(() => server.stop());
-    return { url: server.url, apiKey, operatorKey, webhookUrl: receiver.url, issuer: provider.issuer, stop };
+    return { url: perch.url, apiKey, operatorKey, webhookUrl: receiver.url, issuer: provider.issuer, stop };
   } catch (error) {
     await stop();
     throw error;

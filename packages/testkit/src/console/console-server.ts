@@ -2,9 +2,9 @@ import { createWriteStream } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startRestate } from "../installation/restate-process.ts";
-import { createScratchDatabase, type ScratchDatabase } from "../installation/scratch-database.ts";
-import { freePort, runCommand, startServer } from "../installation/server-process.ts";
+import { startInstallation } from "../installation/installation.ts";
+import { installationSettings } from "../installation/installation-settings.ts";
+import type { ScratchDatabase } from "../installation/scratch-database.ts";
 
 /** A server whose console a browser opens. All of it can be sent to another process, but for `stop`. */
 export interface ConsoleServer {
@@ -27,14 +27,10 @@ export async function startConsoleServer(
   try {
     const folder = await mkdtemp(join(tmpdir(), "perch-console-"));
     undo.push(() => rm(folder, { recursive: true, force: true }));
-    const database = await createScratchDatabase();
-    undo.push(() => database.drop());
-    const engine = await startRestate();
-    undo.push(() => engine.stop());
-    await runCommand(database, ["migrate"]);
-    const settings = {
-      PERCH_RESTATE_INGRESS_URL: engine.ingressUrls.join(","),
-      PERCH_RESTATE_ADMIN_URL: engine.adminUrls.join(","),
+    const logFile = join(folder, "server.log");
+    const log = createWriteStream(logFile);
+    undo.push(() => log.close());
+    const shared = {
       // Tools and issuers of these tests are on this machine.
       PERCH_OUTBOUND_ALLOWED_PRIVATE_RANGES: "127.0.0.0/8",
       // Receivers of webhooks too. A delivery that they refuse has failed after a second, not after three days.
@@ -42,22 +38,15 @@ export async function startConsoleServer(
       PERCH_WEBHOOK_RETRY_DELAY_SECONDS: "0.2,0.2",
       ...extra,
     };
-    const logFile = join(folder, "server.log");
-    const log = createWriteStream(logFile);
-    undo.push(() => log.close());
-    const port = await freePort();
-    const own = {
-      PERCH_PORT: String(port),
-      // Links of connections lead here.
-      PERCH_PUBLIC_URL: `http://127.0.0.1:${port}`,
-      ...settings,
-      PERCH_WORKER_PORT: String(await freePort()),
-      PERCH_LOG_LEVEL: "debug",
-    };
-    const server = await startServer(database, own, "all", (text) => void log.write(text));
-    undo.push(() => server.stop());
-    const { appUrl, ownerUrl, adminUrl } = database;
-    return { url: server.url, database: { appUrl, ownerUrl, adminUrl }, settings, logFile, stop };
+    const perch = await startInstallation({
+      // Links of connections lead to the server itself.
+      settings: (url) => ({ PERCH_PUBLIC_URL: url, ...shared, PERCH_LOG_LEVEL: "debug" }),
+      onLog: (text) => void log.write(text),
+    });
+    undo.push(perch.stop);
+    const settings = { ...installationSettings({ engine: perch.engine }), ...shared };
+    const { appUrl, ownerUrl, adminUrl } = perch.database;
+    return { url: perch.url, database: { appUrl, ownerUrl, adminUrl }, settings, logFile, stop };
   } catch (error) {
     await stop();
     throw error;

@@ -59,19 +59,15 @@ async function createMigratedDatabase(stops: Stops): Promise<ScratchDatabase> {
   return database;
 }
 
-async function startEngine(stops: Stops, nodes: number, partitions?: number): Promise<RestateCluster> {
+async function startEngine(stops: Stops, nodes = 1, partitions?: number): Promise<RestateCluster> {
   if (nodes === 0) return noEngine;
   const engine = await startRestate(nodes, partitions);
   stops.push(engine.stop);
   return engine;
 }
 
-/** At the same time. What has started ends even if the other does not start. */
-async function startStores(stops: Stops, { database, engineNodes = 1, enginePartitions }: InstallationOptions) {
-  const starting = [
-    database ?? createMigratedDatabase(stops),
-    startEngine(stops, engineNodes, enginePartitions),
-  ] as const;
+/** Waits for all before it fails, so that `stops` gets everything that has started. */
+async function startAll<T extends readonly Promise<unknown>[]>(starting: readonly [...T]) {
   await Promise.allSettled(starting);
   return Promise.all(starting);
 }
@@ -93,7 +89,7 @@ async function startWorkers(stops: Stops, count: number, database: ScratchDataba
     stops.push(() => worker.end("SIGTERM"));
     return worker;
   };
-  return Promise.all(ports.map(start));
+  return startAll(ports.map(start));
 }
 
 /** The first is a worker too if there is an engine without workers of its own. */
@@ -114,13 +110,16 @@ async function startApis(
     apis[index] = api;
     return api;
   };
-  await Promise.all(ports.map((_, index) => startApi(index)));
+  await startAll(ports.map((_, index) => startApi(index)));
   return { apis, startApi };
 }
 
 async function start(stops: Stops, options: InstallationOptions): Promise<Omit<Installation, "stop">> {
   const { apis: apiCount = 1, workers: workerCount = 0, settings: given = {}, onLog } = options;
-  const [database, engine] = await startStores(stops, options);
+  const [database, engine] = await startAll([
+    options.database ? Promise.resolve(options.database) : createMigratedDatabase(stops),
+    startEngine(stops, options.engineNodes, options.enginePartitions),
+  ]);
   const hasEngine = engine.nodes.length > 0;
   const ports = await takePorts(apiCount);
   const urls = ports.map((port) => `http://127.0.0.1:${port}`);

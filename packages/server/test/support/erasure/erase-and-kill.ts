@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
+import { installationSettings } from "@perch/testkit/installation/installation-settings.ts";
 import { scratchSettings } from "@perch/testkit/installation/server-process.ts";
 import { expect } from "vitest";
 import type { Organisation, Perch } from "../harness.ts";
@@ -13,9 +14,7 @@ export async function eraseAndKill(perch: Perch, valkeyUrl: string, { id }: Orga
     env: {
       ...process.env,
       ...scratchSettings(perch.database, 0),
-      PERCH_MASTER_KEY: config.masterKey.toString("base64"),
-      PERCH_RESTATE_ADMIN_URL: config.adminUrls.join(","),
-      PERCH_VALKEY_URL: valkeyUrl,
+      ...installationSettings({ valkeyUrl, engine: config, masterKey: config.masterKey.toString("base64") }),
     },
     stdio: ["ignore", "ignore", "pipe"],
   });
