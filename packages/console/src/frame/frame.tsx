@@ -1,4 +1,4 @@
-import { Outlet, useNavigate } from "@tanstack/react-router";
+import { Outlet } from "@tanstack/react-router";
 import { Suspense, useCallback, useEffect, useState } from "react";
 import { lazyPage, preloadPages } from "../parts/lazy-page.tsx";
 import { Working } from "../parts/working.tsx";
@@ -18,12 +18,10 @@ const KeyboardHelp = lazyPage(() => import("./keyboard-help.tsx"), "KeyboardHelp
 /** Puts the organisation into an address that has none, so that whoever gets it as a link sees what it is about. */
 function useOrganisationInAddress(): string | undefined {
   const { id } = useMe().organisation;
-  const [{ org }] = useFrameSearch();
-  const navigate = useNavigate();
+  const [{ org }, change] = useFrameSearch();
   useEffect(() => {
-    if (org === undefined)
-      void navigate({ to: ".", replace: true, search: (previous: object) => ({ ...previous, org: id }) as never });
-  }, [org, id, navigate]);
+    if (org === undefined) change({ org: id }, { replace: true });
+  }, [org, id, change]);
   return org === id ? undefined : org;
 }
 

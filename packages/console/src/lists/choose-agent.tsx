@@ -1,7 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
-import { Link, useNavigate } from "@tanstack/react-router";
+import { Link } from "@tanstack/react-router";
 import { type ReactNode, useEffect } from "react";
 import { agentNamesQuery } from "../api/agents-queries.ts";
+import { keepSearch, useSearchChange } from "../parts/change-search.ts";
 import { EmptyState } from "../parts/empty-state.tsx";
 import { ErrorNote } from "../parts/error-note.tsx";
 import { OutsideText } from "../parts/outside-text.tsx";
@@ -12,8 +13,6 @@ import { useMe } from "../session/session.ts";
 /** Names are fetched up to this number; of more agents one is typed. */
 const maxNames = 100;
 
-const withAgent = (agent: string) => ((before: object) => ({ ...before, agent })) as never;
-
 interface ChooseAgentProps {
   /** "Whose memory?" */
   readonly title: string;
@@ -23,13 +22,13 @@ interface ChooseAgentProps {
 
 /** For a page about one agent whose address names none: the only agent there is, or a choice. */
 export function ChooseAgent({ title, children }: ChooseAgentProps) {
-  const navigate = useNavigate();
+  const change = useSearchChange<{ agent: string }>();
   const { data: names, error, refetch } = useQuery(agentNamesQuery);
   const own = useMe().key.agent_id ?? undefined;
   const only = own ?? (names?.length === 1 ? names[0] : undefined);
   useEffect(() => {
-    if (only !== undefined) void navigate({ to: ".", search: withAgent(only), replace: true });
-  }, [only, navigate]);
+    if (only !== undefined) change({ agent: only }, { replace: true });
+  }, [only, change]);
   if (error)
     return (
       <div className="p-4">
@@ -55,7 +54,7 @@ export function ChooseAgent({ title, children }: ChooseAgentProps) {
       <ul className="grid grid-cols-[repeat(auto-fill,minmax(160px,1fr))] gap-x-4 gap-y-1">
         {names.map((name) => (
           <li key={name} className="min-w-0">
-            <Link to="." search={withAgent(name)} className={textLinkClass}>
+            <Link to="." search={keepSearch({ agent: name })} className={textLinkClass}>
               <OutsideText text={name} />
             </Link>
           </li>

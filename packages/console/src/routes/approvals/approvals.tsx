@@ -1,7 +1,8 @@
-import { Outlet, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { Outlet, useParams, useSearch } from "@tanstack/react-router";
 import { useSlowClock } from "../../parts/ago.tsx";
 import { ArrowRows } from "../../parts/arrow-rows.tsx";
 import { Button } from "../../parts/button.tsx";
+import { useSearchChange } from "../../parts/change-search.ts";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { Page } from "../../parts/page.tsx";
 import { SplitView } from "../../parts/split-view.tsx";
@@ -19,13 +20,11 @@ type Change = ApprovalsSearch & { readonly env?: string | undefined };
 
 /** What waits for a person, newest first, and one of it beside the list. */
 export function Approvals() {
-  const navigate = useNavigate();
   const search = useSearch({ from: "/signed-in/approvals" });
   const { approval: selected } = useParams({ strict: false });
   const { pages, rows, newCount, refresh } = useApprovalList();
   const now = useSlowClock();
-  const change = (filters: Change) =>
-    void navigate({ to: ".", search: ((before: object) => ({ ...before, ...filters })) as never });
+  const change = useSearchChange<Change>();
   const queue = useQueueKeys(rows, selected);
   const next = nextOpen(rows, selected);
   const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage, refetch } = pages;

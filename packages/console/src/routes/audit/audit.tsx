@@ -1,10 +1,11 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useSearch } from "@tanstack/react-router";
 import { type AuditFilter, auditLogQuery } from "../../api/audit-queries.ts";
 import { PagedList } from "../../lists/paged-list.tsx";
 import { useAgentName } from "../../lists/use-agent-name.ts";
 import { useKeyName } from "../../lists/use-key-name.ts";
 import { Button } from "../../parts/button.tsx";
+import { useSearchChange } from "../../parts/change-search.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { MayNot } from "../../parts/may-not.tsx";
 import { Page } from "../../parts/page.tsx";
@@ -39,12 +40,11 @@ const NoEntries = ({ isFiltered, range, onClear }: NoEntriesProps) => (
 function Entries() {
   const { operation, resource, key, outcome, range, entry } = useSearch({ from: route });
   const search: AuditSearch = { operation, resource, key, outcome };
-  const navigate = useNavigate();
+  const changeSearch = useSearchChange<AuditSearch & { readonly entry?: string | undefined }>();
+  const change: typeof changeSearch = (changes) => changeSearch(changes, { resetScroll: false });
   const filter: AuditFilter = { operation, resource, key, outcome: outcome as AuditFilter["outcome"], range };
   const query = useInfiniteQuery({ ...auditLogQuery(filter), refetchInterval: pollMs });
   const names = { ofKey: useKeyName(), ofAgent: useAgentName() };
-  const change = (next: AuditSearch & { readonly entry?: string | undefined }) =>
-    void navigate({ to: ".", search: ((before: object) => ({ ...before, ...next })) as never, resetScroll: false });
   return (
     <Page title="Audit log" below={<AuditFilters search={search} onChange={change} />}>
       <PagedList

@@ -6,6 +6,7 @@ import { connectionQuery, connectionsChanged } from "../../api/connections-queri
 import { isNotFound } from "../../api/is-not-found.ts";
 import { perch } from "../../api/perch.ts";
 import { Button } from "../../parts/button.tsx";
+import { keepSearch } from "../../parts/change-search.ts";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
 import { DetailPane } from "../../parts/detail-pane.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
@@ -70,7 +71,7 @@ export function ConnectionPage() {
   const close = () =>
     void navigate({
       to: "/connections",
-      search: ((search: object) => ({ ...search, agent })) as never,
+      search: keepSearch({ agent }),
       resetScroll: false,
     });
   return (

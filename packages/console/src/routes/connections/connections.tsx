@@ -1,5 +1,5 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { Outlet, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { Outlet, useParams, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { connectionListQuery } from "../../api/connections-queries.ts";
 import { isNotFound } from "../../api/is-not-found.ts";
@@ -8,6 +8,7 @@ import { NoSuchAgent } from "../../lists/no-such-agent.tsx";
 import { PagedList } from "../../lists/paged-list.tsx";
 import { useAgentName } from "../../lists/use-agent-name.ts";
 import { Button } from "../../parts/button.tsx";
+import { useSearchChange } from "../../parts/change-search.ts";
 import { OutsideText } from "../../parts/outside-text.tsx";
 import { Page } from "../../parts/page.tsx";
 import { SplitView } from "../../parts/split-view.tsx";
@@ -51,7 +52,7 @@ function ConnectionList({ agent, search, onClear }: ListProps) {
 
 /** The accounts that users have connected with an agent, and one of them beside the list. */
 export function Connections() {
-  const navigate = useNavigate();
+  const changeSearch = useSearchChange();
   const search = useSearch({ from: "/signed-in/connections" });
   const { agent: openAgent, connection } = useParams({ strict: false });
   const onlyAgent = useMe().key.agent_id;
@@ -60,11 +61,8 @@ export function Connections() {
   const mayWrite = useCan("write");
   const [isCreating, setIsCreating] = useState(false);
   const change = (filters: Partial<ConnectionsSearch> & { readonly env?: string | undefined }) =>
-    void navigate({
-      // Another agent has other connections: what is open beside the list is none of them.
-      to: "agent" in filters ? "/connections" : ".",
-      search: ((before: object) => ({ ...before, ...filters })) as never,
-    });
+    // Another agent has other connections: what is open beside the list is none of them.
+    changeSearch(filters, { to: "agent" in filters ? "/connections" : "." });
   const list = (
     <Page
       title={

@@ -4,6 +4,7 @@ import { useMemo } from "react";
 import { allDeploymentsQuery, type DeploymentFilter, pollMs } from "../../api/deployments-queries.ts";
 import { AgentFilter } from "../../lists/agent-filter.tsx";
 import { PagedList } from "../../lists/paged-list.tsx";
+import { keepSearch } from "../../parts/change-search.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { FilterBar, SelectFilter } from "../../parts/filters.tsx";
 import { Page } from "../../parts/page.tsx";
@@ -20,7 +21,7 @@ const NoDeployments = ({ isFiltered, range }: { readonly isFiltered: boolean; re
   <EmptyState title={isFiltered ? "No deployment matches" : "No deployments in this time"}>
     <p className="text-muted">
       Deployments of all agents stand here, from {rangeLabel(range).toLowerCase()}.{" "}
-      <Link to="." search={(before: object) => ({ ...before, range: "30d" }) as never} className={textLinkClass}>
+      <Link to="." search={keepSearch({ range: "30d" })} className={textLinkClass}>
         Look at the last 30 days
       </Link>
       , or deploy an agent:

@@ -4,6 +4,7 @@ import { eventQuery } from "../../api/events-queries.ts";
 import { isNotFound } from "../../api/is-not-found.ts";
 import { useAgentName } from "../../lists/use-agent-name.ts";
 import { Ago } from "../../parts/ago.tsx";
+import { keepSearch } from "../../parts/change-search.ts";
 import { ContentView } from "../../parts/content-view.tsx";
 import { DetailPane } from "../../parts/detail-pane.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
@@ -32,9 +33,7 @@ export function EventPage() {
         </span>
       }
       what="the event"
-      onClose={() =>
-        void navigate({ to: "/events", search: ((before: object) => before) as never, resetScroll: false })
-      }
+      onClose={() => void navigate({ to: "/events", search: keepSearch(), resetScroll: false })}
     >
       <div className="flex flex-col gap-3">
         {event && (

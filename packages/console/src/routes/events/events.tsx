@@ -1,6 +1,6 @@
 import type { Event } from "@perch/sdk";
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { Link, Outlet, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { Link, Outlet, useParams, useSearch } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { eventsQuery } from "../../api/events-queries.ts";
 import { AgentFilter } from "../../lists/agent-filter.tsx";
@@ -8,6 +8,7 @@ import { PagedList } from "../../lists/paged-list.tsx";
 import { useAgentName } from "../../lists/use-agent-name.ts";
 import { Ago } from "../../parts/ago.tsx";
 import { ArrowRows } from "../../parts/arrow-rows.tsx";
+import { keepSearch, useSearchChange } from "../../parts/change-search.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { FilterBar, SelectFilter } from "../../parts/filters.tsx";
 import { Page } from "../../parts/page.tsx";
@@ -34,7 +35,7 @@ const Row = ({ event, isOpen }: { readonly event: Event; readonly isOpen: boolea
         <Link
           to="/events/$event"
           params={{ event: event.id }}
-          search={((before: object) => before) as never}
+          search={keepSearch()}
           resetScroll={false}
           data-row
           aria-current={isOpen ? "true" : undefined}
@@ -69,13 +70,11 @@ function useFilter() {
 
 /** Everything that webhooks can be told of, whether or not one was. */
 export function Events() {
-  const navigate = useNavigate();
   const { agent, type } = useSearch({ from: "/signed-in/events" });
   const { event: openId } = useParams({ strict: false });
   const filter = useFilter();
   const query = useInfiniteQuery(eventsQuery(filter));
-  const change = (filters: { readonly agent?: string | undefined; readonly type?: string | undefined }) =>
-    void navigate({ to: ".", search: ((before: object) => ({ ...before, ...filters })) as never });
+  const change = useSearchChange<{ readonly agent?: string | undefined; readonly type?: string | undefined }>();
   const count = [agent, type].filter(Boolean).length;
   const list = (
     <Page

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate, useParams } from "@tanstack/react-router";
 import { isNotFound } from "../../api/is-not-found.ts";
 import { keyQuery } from "../../api/keys-queries.ts";
+import { keepSearch } from "../../parts/change-search.ts";
 import { DetailPane } from "../../parts/detail-pane.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
@@ -25,7 +26,7 @@ export function KeyPage() {
   const navigate = useNavigate();
   const { data: key, error, refetch } = useQuery(keyQuery(id));
   const isMissing = isNotFound(error);
-  const close = () => void navigate({ to: "/keys", search: ((search: object) => search) as never, resetScroll: false });
+  const close = () => void navigate({ to: "/keys", search: keepSearch(), resetScroll: false });
   return (
     <DetailPane
       what="the key"

@@ -1,10 +1,11 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { Outlet, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { Outlet, useParams, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { keyListQuery } from "../../api/keys-queries.ts";
 import { AgentFilter } from "../../lists/agent-filter.tsx";
 import { PagedList } from "../../lists/paged-list.tsx";
 import { Button } from "../../parts/button.tsx";
+import { useSearchChange } from "../../parts/change-search.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { FilterBar, SelectFilter } from "../../parts/filters.tsx";
 import { MayNot } from "../../parts/may-not.tsx";
@@ -29,12 +30,10 @@ const NoKeys = ({ onClear }: { readonly onClear: () => void }) => (
 );
 
 function KeyList() {
-  const navigate = useNavigate();
   const { agent, status } = useSearch({ from: "/signed-in/keys" });
   const query = useInfiniteQuery(keyListQuery({ agent_id: agent, status: toStatus(status) }));
   const [isCreating, setIsCreating] = useState(false);
-  const change = (filters: { agent?: string | undefined; status?: string | undefined }) =>
-    void navigate({ to: ".", search: ((before: object) => ({ ...before, ...filters })) as never });
+  const change = useSearchChange<{ agent?: string | undefined; status?: string | undefined }>();
   const clear = () => change({ agent: undefined, status: undefined });
   return (
     <Page

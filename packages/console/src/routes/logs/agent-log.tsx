@@ -22,7 +22,10 @@ import { type Log, useLog } from "./tail/use-log.ts";
 interface AgentLogProps {
   readonly agent: string;
   readonly search: LogsSearch;
-  readonly onChange: (change: Partial<LogsSearch> & { readonly env?: undefined }, replace?: boolean) => void;
+  readonly onChange: (
+    change: Partial<LogsSearch> & { readonly env?: undefined },
+    options?: { readonly replace: boolean },
+  ) => void;
 }
 
 function useLogQuery(agent: string, search: LogsSearch): LogQuery {
@@ -111,7 +114,7 @@ export function AgentLog({ agent, search, onChange }: AgentLogProps) {
         agent={agent}
         log={log}
         openId={open.line?.id}
-        onOpen={({ id, timestamp }, replace) => onChange({ line: id, at: timestamp }, replace)}
+        onOpen={({ id, timestamp }, replace) => onChange({ line: id, at: timestamp }, { replace })}
         isFiltered={countFilters(search) > 0 || env !== undefined}
         onClear={() => onChange({ ...noFilters, env: undefined })}
       />

@@ -1,5 +1,6 @@
-import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useSearch } from "@tanstack/react-router";
 import { ChooseAgent } from "../../lists/choose-agent.tsx";
+import { useSearchChange } from "../../parts/change-search.ts";
 import { Page } from "../../parts/page.tsx";
 import { AgentLog } from "./agent-log.tsx";
 import { LogFilters } from "./list/log-filters.tsx";
@@ -8,9 +9,7 @@ import type { LogsSearch } from "./logs-search.ts";
 /** The log of one agent. Without one in the address: the only agent there is, or a choice. */
 export function Logs() {
   const search = useSearch({ from: "/signed-in/logs" });
-  const navigate = useNavigate();
-  const change = (next: Partial<LogsSearch>, replace = false) =>
-    void navigate({ to: ".", search: ((before: object) => ({ ...before, ...next })) as never, replace });
+  const change = useSearchChange<Partial<LogsSearch>>();
   if (search.agent !== undefined)
     return <AgentLog key={search.agent} agent={search.agent} search={search} onChange={change} />;
   return (

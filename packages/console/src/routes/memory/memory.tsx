@@ -1,10 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
-import { Outlet, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { Outlet, useParams, useSearch } from "@tanstack/react-router";
 import { isNotFound } from "../../api/is-not-found.ts";
 import { memoryStatusQuery } from "../../api/memory-queries.ts";
 import { ChooseAgent } from "../../lists/choose-agent.tsx";
 import { NoSuchAgent } from "../../lists/no-such-agent.tsx";
 import { useAgentName } from "../../lists/use-agent-name.ts";
+import { useSearchChange } from "../../parts/change-search.ts";
 import { OutsideText } from "../../parts/outside-text.tsx";
 import { Page } from "../../parts/page.tsx";
 import { SplitView } from "../../parts/split-view.tsx";
@@ -36,7 +37,7 @@ function Memories({ agent, search: { user, session, q, mode }, openId }: Memorie
 
 /** What one agent remembers: to browse, to search, and to clear. */
 export function MemoryBrowser() {
-  const navigate = useNavigate();
+  const changeSearch = useSearchChange();
   const search = useSearch({ from: "/signed-in/memory" });
   const params = useParams({ strict: false });
   const ownAgent = useMe().key.agent_id ?? undefined;
@@ -44,11 +45,8 @@ export function MemoryBrowser() {
   const agent = params.agent ?? search.agent ?? ownAgent;
   const isMissing = useIsMissing(agent);
   const change = (filters: MemorySearchParams) =>
-    void navigate({
-      // Another agent has other memories: none of them is open.
-      to: "agent" in filters ? "/memory" : ".",
-      search: ((before: object) => ({ ...before, ...filters })) as never,
-    });
+    // Another agent has other memories: none of them is open.
+    changeSearch(filters, { to: "agent" in filters ? "/memory" : "." });
   const list = (
     <Page
       title={

@@ -7,6 +7,7 @@ import { memoryQuery } from "../../api/memory-queries.ts";
 import { perch } from "../../api/perch.ts";
 import { Ago } from "../../parts/ago.tsx";
 import { Button } from "../../parts/button.tsx";
+import { keepSearch } from "../../parts/change-search.ts";
 import { ConfirmDialog } from "../../parts/confirm-dialog.tsx";
 import { ContentView } from "../../parts/content-view.tsx";
 import { DetailPane } from "../../parts/detail-pane.tsx";
@@ -94,8 +95,7 @@ export function OneMemory() {
   const { agent, memory: id } = useParams({ from: "/signed-in/memory/$agent/$memory" });
   const navigate = useNavigate();
   const { data: memory, error, refetch } = useQuery(memoryQuery(agent, id));
-  const close = () =>
-    void navigate({ to: "/memory", search: (before: object) => ({ ...before, agent }), resetScroll: false });
+  const close = () => void navigate({ to: "/memory", search: keepSearch({ agent }), resetScroll: false });
   const isMissing = isNotFound(error);
   const canDelete = useCan("delete");
   return (

@@ -1,6 +1,7 @@
-import { Outlet, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { Outlet, useParams, useSearch } from "@tanstack/react-router";
 import { useMemo, useState } from "react";
 import type { RunListing } from "../../api/run-list-queries.ts";
+import { useSearchChange } from "../../parts/change-search.ts";
 import { Page } from "../../parts/page.tsx";
 import { SplitView } from "../../parts/split-view.tsx";
 import { resolveRange } from "../../parts/time-range.ts";
@@ -43,12 +44,10 @@ function useListing(): { readonly listing: RunListing; readonly refresh: () => v
 
 /** Runs of all agents, and one of them beside the list. */
 export function Runs() {
-  const navigate = useNavigate();
   const search = useSearch({ from: "/signed-in/runs" });
   const { agent, run } = useParams({ strict: false });
   const { listing, refresh } = useListing();
-  const change = (filters: Partial<RunsSearch & { readonly env: string | undefined }>) =>
-    void navigate({ to: ".", search: ((before: object) => ({ ...before, ...filters })) as never });
+  const change = useSearchChange<Partial<RunsSearch & { readonly env: string | undefined }>>();
   const clear = () => change(noFilters);
   const list = (
     <Page

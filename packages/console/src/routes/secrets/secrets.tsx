@@ -1,7 +1,8 @@
-import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { AgentFilter } from "../../lists/agent-filter.tsx";
 import { Button } from "../../parts/button.tsx";
+import { useSearchChange } from "../../parts/change-search.ts";
 import { FilterBar } from "../../parts/filters.tsx";
 import { Page } from "../../parts/page.tsx";
 import { useCan, useMe } from "../../session/session.ts";
@@ -10,13 +11,11 @@ import { SecretsOfAgent, SecretsOfOrganisation } from "./secrets/secret-sections
 
 /** What agents send to tools and models, by name: the secrets of the organisation, and those of one agent before them. */
 export function Secrets() {
-  const navigate = useNavigate();
   const { agent: chosen } = useSearch({ from: "/signed-in/secrets" });
   const onlyAgent = useMe().key.agent_id;
   const agent = onlyAgent ?? chosen;
   const [isCreating, setIsCreating] = useState(false);
-  const choose = (next: string | undefined) =>
-    void navigate({ to: ".", search: ((before: object) => ({ ...before, agent: next })) as never });
+  const change = useSearchChange<{ agent: string | undefined }>();
   return (
     <Page
       title="Secrets"
@@ -29,8 +28,8 @@ export function Secrets() {
       }
       below={
         onlyAgent === null && (
-          <FilterBar count={chosen === undefined ? 0 : 1} onClear={() => choose(undefined)}>
-            <AgentFilter value={chosen} onChange={choose} />
+          <FilterBar count={chosen === undefined ? 0 : 1} onClear={() => change({ agent: undefined })}>
+            <AgentFilter value={chosen} onChange={(next) => change({ agent: next })} />
           </FilterBar>
         )
       }

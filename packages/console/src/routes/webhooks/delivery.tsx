@@ -6,6 +6,7 @@ import { isNotFound } from "../../api/is-not-found.ts";
 import { deliveryQuery } from "../../api/webhooks-queries.ts";
 import { useAgentName } from "../../lists/use-agent-name.ts";
 import { Ago } from "../../parts/ago.tsx";
+import { keepSearch } from "../../parts/change-search.ts";
 import { ContentView } from "../../parts/content-view.tsx";
 import { DetailPane } from "../../parts/detail-pane.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
@@ -42,7 +43,7 @@ function DeliveryBody({ delivery }: { readonly delivery: DeliveryWithAttempts })
             <Link
               to="/webhooks/$webhook/deliveries/$delivery"
               params={{ webhook: delivery.webhook_id, delivery: delivery.redelivery_of }}
-              search={((before: object) => before) as never}
+              search={keepSearch()}
               className={idClass}
             >
               {delivery.redelivery_of}
@@ -81,7 +82,7 @@ export function DeliveryPage() {
     void navigate({
       to: "/webhooks/$webhook",
       params: { webhook },
-      search: ((before: object) => before) as never,
+      search: keepSearch(),
       resetScroll: false,
     });
   return (

@@ -1,9 +1,10 @@
 import type { Webhook } from "@perch/sdk";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { Link, Outlet, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { Link, Outlet, useParams, useSearch } from "@tanstack/react-router";
 import { isNotFound } from "../../api/is-not-found.ts";
 import { deliveriesQuery, webhookQuery } from "../../api/webhooks-queries.ts";
 import { PagedList } from "../../lists/paged-list.tsx";
+import { useSearchChange } from "../../parts/change-search.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { ErrorNote } from "../../parts/error-note.tsx";
 import { FilterBar, SelectFilter } from "../../parts/filters.tsx";
@@ -103,14 +104,12 @@ const titleOf = (webhook: Webhook | undefined): string => (webhook ? visibleText
 
 /** One webhook: whether its receiver takes what it is told, and every delivery to it. */
 export function WebhookPage() {
-  const navigate = useNavigate();
   const { webhook: id } = useParams({ from: "/signed-in/webhooks/$webhook" });
   const { delivery } = useParams({ strict: false });
   const search = useSearch({ from: "/signed-in/webhooks/$webhook" });
   const { data: webhook, error, refetch } = useQuery(webhookQuery(id));
   const isMissing = isNotFound(error);
-  const change = (filters: DeliverySearch) =>
-    void navigate({ to: ".", search: ((before: object) => ({ ...before, ...filters })) as never });
+  const change = useSearchChange<DeliverySearch>();
   const list = (
     <Page
       title={titleOf(webhook)}

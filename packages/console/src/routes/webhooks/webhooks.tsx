@@ -1,10 +1,11 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { useNavigate, useSearch } from "@tanstack/react-router";
+import { useSearch } from "@tanstack/react-router";
 import { useState } from "react";
 import { webhooksQuery } from "../../api/webhooks-queries.ts";
 import { AgentFilter } from "../../lists/agent-filter.tsx";
 import { PagedList } from "../../lists/paged-list.tsx";
 import { Button } from "../../parts/button.tsx";
+import { useSearchChange } from "../../parts/change-search.ts";
 import { FilterBar, SelectFilter } from "../../parts/filters.tsx";
 import { Page } from "../../parts/page.tsx";
 import { useCan } from "../../session/session.ts";
@@ -29,11 +30,9 @@ function CreateWebhook() {
 
 /** Which services are told of events, and whether they listen. */
 export function Webhooks() {
-  const navigate = useNavigate();
   const { agent, status } = useSearch({ from: "/signed-in/webhooks" });
   const query = useInfiniteQuery(webhooksQuery({ agent_id: agent, status: statuses.find((each) => each === status) }));
-  const change = (filters: { readonly agent?: string | undefined; readonly status?: string | undefined }) =>
-    void navigate({ to: ".", search: ((before: object) => ({ ...before, ...filters })) as never });
+  const change = useSearchChange<{ readonly agent?: string | undefined; readonly status?: string | undefined }>();
   const count = [agent, status].filter(Boolean).length;
   return (
     <Page

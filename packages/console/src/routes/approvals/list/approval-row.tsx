@@ -1,5 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import { Ago } from "../../../parts/ago.tsx";
+import { keepSearch } from "../../../parts/change-search.ts";
 import { classNames } from "../../../parts/class-names.ts";
 import { StatusMark } from "../../../parts/status-mark.tsx";
 import { visibleText } from "../../../parts/visible-text.ts";
@@ -29,7 +30,7 @@ export const ApprovalRow = ({ row: { approval, isGone }, isSelected, now }: Appr
         data-row
         to="/approvals/$approval"
         params={{ approval: approval.id }}
-        search={(before: object) => before as never}
+        search={keepSearch()}
         replace={isSelected}
         aria-current={isSelected ? "true" : undefined}
         className={classNames(

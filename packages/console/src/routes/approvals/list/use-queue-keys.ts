@@ -1,6 +1,7 @@
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
 import { usePageKeys } from "../../../frame/page-keys.ts";
+import { keepSearch } from "../../../parts/change-search.ts";
 import type { Queue } from "../queue-context.ts";
 import { idOfRow } from "./approval-row.tsx";
 import { type ApprovalListRow, nextOpen } from "./merge-rows.ts";
@@ -16,18 +17,17 @@ const afterDialogMs = 50;
 /** Moves through the list: `j` and `k` open the next and the one before. */
 export function useQueueKeys(rows: readonly ApprovalListRow[], selected: string | undefined): Queue {
   const navigate = useNavigate();
-  const keep = ((before: object) => before) as never;
   const open = (id: string, ignoreBlocker = false) => {
     void navigate({
       to: "/approvals/$approval",
       params: { approval: id },
-      search: keep,
+      search: keepSearch(),
       replace: selected !== undefined,
       resetScroll: false,
       ignoreBlocker,
     });
   };
-  const close = () => void navigate({ to: "/approvals", search: keep, resetScroll: false });
+  const close = () => void navigate({ to: "/approvals", search: keepSearch(), resetScroll: false });
   const move = (by: 1 | -1) => {
     const at = rows.findIndex(({ approval }) => approval.id === selected);
     const row = rows[at === -1 ? 0 : at + by];

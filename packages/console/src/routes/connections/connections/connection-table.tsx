@@ -1,6 +1,7 @@
 import type { Connection } from "@perch/sdk";
 import { Link } from "@tanstack/react-router";
 import { Ago } from "../../../parts/ago.tsx";
+import { keepSearch } from "../../../parts/change-search.ts";
 import { OutsideText } from "../../../parts/outside-text.tsx";
 import { moveThroughRows } from "../../../parts/row-keys.ts";
 import { Cell, RowName, roomyOnly, Table, tightOnly } from "../../../parts/table.tsx";
@@ -28,7 +29,7 @@ const Row = ({ agent, connection }: RowProps) => (
         data-row
         to="/connections/$agent/$connection"
         params={{ agent, connection: connection.id }}
-        search={((search: object) => search) as never}
+        search={keepSearch()}
         resetScroll={false}
         className="hover:underline"
       >

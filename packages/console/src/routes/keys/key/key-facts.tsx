@@ -5,6 +5,7 @@ import { successorQuery } from "../../../api/keys-queries.ts";
 import { AgentLink } from "../../../lists/agent-link.tsx";
 import { useKeyName } from "../../../lists/use-key-name.ts";
 import { Ago, exactTime } from "../../../parts/ago.tsx";
+import { keepSearch } from "../../../parts/change-search.ts";
 import { FactLine, FactList } from "../../../parts/fact-list.tsx";
 import { IdText } from "../../../parts/id-text.tsx";
 import { OutsideText } from "../../../parts/outside-text.tsx";
@@ -22,7 +23,7 @@ interface KeyLinkProps {
 function KeyLink({ id, prefix }: KeyLinkProps) {
   const nameOf = useKeyName();
   return (
-    <Link to="/keys/$key" params={{ key: id }} search={((search: object) => search) as never} className={textLinkClass}>
+    <Link to="/keys/$key" params={{ key: id }} search={keepSearch()} className={textLinkClass}>
       <OutsideText text={nameOf(id)} />
       {prefix !== undefined && ` (${prefix}…)`}
     </Link>

@@ -2,6 +2,7 @@ import type { ApiKey } from "@perch/sdk";
 import { Link } from "@tanstack/react-router";
 import { AgentLink } from "../../../lists/agent-link.tsx";
 import { Ago } from "../../../parts/ago.tsx";
+import { keepSearch } from "../../../parts/change-search.ts";
 import { OutsideText } from "../../../parts/outside-text.tsx";
 import { moveThroughRows } from "../../../parts/row-keys.ts";
 import { Cell, RowName, roomyOnly, Table, tightOnly } from "../../../parts/table.tsx";
@@ -29,7 +30,7 @@ const Row = ({ apiKey, isMine }: { readonly apiKey: ApiKey; readonly isMine: boo
         data-row
         to="/keys/$key"
         params={{ key: apiKey.id }}
-        search={((search: object) => search) as never}
+        search={keepSearch()}
         resetScroll={false}
         className="hover:underline"
       >

@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { SearchMode } from "../../../api/memory-queries.ts";
 import { Ago } from "../../../parts/ago.tsx";
+import { keepSearch } from "../../../parts/change-search.ts";
 import { classNames } from "../../../parts/class-names.ts";
 import { Icon } from "../../../parts/icon.tsx";
 import { OutsideText } from "../../../parts/outside-text.tsx";
@@ -87,7 +88,7 @@ export function HitRow({ agent, hit, mode, isOpen }: HitProps) {
           <Link
             to="/memory/$agent/$memory"
             params={{ agent, memory: hit.id }}
-            search={((before: object) => ({ ...before, agent })) as never}
+            search={keepSearch({ agent })}
             resetScroll={false}
             data-row
             aria-current={isOpen ? "true" : undefined}

@@ -5,6 +5,7 @@ import { type MemoryFilter, memoriesQuery } from "../../../api/memory-queries.ts
 import { PagedList } from "../../../lists/paged-list.tsx";
 import { Ago } from "../../../parts/ago.tsx";
 import { ArrowRows } from "../../../parts/arrow-rows.tsx";
+import { keepSearch } from "../../../parts/change-search.ts";
 import { Cell, RowName, roomyOnly, Table, tightOnly } from "../../../parts/table.tsx";
 import { visibleText } from "../../../parts/visible-text.ts";
 import { NoMemories } from "./no-memories.tsx";
@@ -38,7 +39,7 @@ const Row = ({ agent, memory, isOpen }: RowProps) => (
       <Link
         to="/memory/$agent/$memory"
         params={{ agent, memory: memory.id }}
-        search={((before: object) => ({ ...before, agent })) as never}
+        search={keepSearch({ agent })}
         resetScroll={false}
         data-row
         aria-current={isOpen ? "true" : undefined}

@@ -10,6 +10,7 @@ import {
   useState,
 } from "react";
 import { type RunListing, runsPerPage } from "../../../api/run-list-queries.ts";
+import { keepSearch } from "../../../parts/change-search.ts";
 import { ErrorNote } from "../../../parts/error-note.tsx";
 import { rowAfterKey } from "../../../parts/row-moves.ts";
 import { ListEnd } from "./list-end.tsx";
@@ -116,14 +117,13 @@ function useOpenRun() {
   const navigate = useNavigate();
   const router = useRouter();
   const { run: openId } = useParams({ strict: false });
-  const withoutStep = ({ step: _, ...search }: Record<string, unknown>) => search;
   return {
     openId,
     open: (agent: string, run: string, replace: boolean) =>
       void navigate({
         to: "/runs/$agent/$run",
         params: { agent, run },
-        search: withoutStep as never,
+        search: keepSearch({ step: undefined }),
         replace,
         resetScroll: false,
       }),

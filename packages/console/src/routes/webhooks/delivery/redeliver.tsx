@@ -4,6 +4,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { perch } from "../../../api/perch.ts";
 import { Button } from "../../../parts/button.tsx";
+import { keepSearch } from "../../../parts/change-search.ts";
 import { ConfirmDialog } from "../../../parts/confirm-dialog.tsx";
 
 /** Sends an event once more, and leads to the new delivery. */
@@ -26,7 +27,7 @@ export function Redeliver({ delivery }: { readonly delivery: Delivery }) {
           await navigate({
             to: "/webhooks/$webhook/deliveries/$delivery",
             params: { webhook: delivery.webhook_id, delivery: again.id },
-            search: ((before: object) => before) as never,
+            search: keepSearch(),
             resetScroll: false,
           });
         }}

@@ -2,6 +2,7 @@ import type { Delivery } from "@perch/sdk";
 import { Link } from "@tanstack/react-router";
 import { Ago } from "../../../parts/ago.tsx";
 import { ArrowRows } from "../../../parts/arrow-rows.tsx";
+import { keepSearch } from "../../../parts/change-search.ts";
 import { Cell, RowName, roomyOnly, Table, tightOnly } from "../../../parts/table.tsx";
 import { visibleText } from "../../../parts/visible-text.ts";
 import { DeliveryState } from "../delivery/delivery-state.tsx";
@@ -30,7 +31,7 @@ const Row = ({ delivery, isOpen }: RowProps) => (
       <Link
         to="/webhooks/$webhook/deliveries/$delivery"
         params={{ webhook: delivery.webhook_id, delivery: delivery.id }}
-        search={((before: object) => before) as never}
+        search={keepSearch()}
         resetScroll={false}
         data-row
         aria-current={isOpen ? "true" : undefined}
