@@ -10,7 +10,7 @@ import { DeploymentMark } from "./deploy/deployment-mark.tsx";
 import { CanaryCharts } from "./deployment/canary-charts.tsx";
 import { ChangeHistory } from "./deployment/change-history.tsx";
 import { DeploymentActions } from "./deployment/deployment-actions.tsx";
-import { Facts } from "./deployment/facts.tsx";
+import { DeploymentFacts } from "./deployment/deployment-facts.tsx";
 import { GuardTable } from "./deployment/guard-table.tsx";
 import { liveBeside } from "./deployment/live-beside.ts";
 import { VerdictLine } from "./deployment/verdict-line.tsx";
@@ -76,7 +76,7 @@ export function DeploymentPage() {
       )}
       <div className="grid gap-x-8 gap-y-5 lg:grid-cols-2">
         <ListSection title="Deployment">
-          <Facts agent={agent} deployment={deployment} other={beside} />
+          <DeploymentFacts agent={agent} deployment={deployment} other={beside} />
         </ListSection>
         <div className="flex min-w-0 flex-col gap-5">
           {activated_at !== null && guards && (

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { FactLine, FactList } from "../../parts/fact-list.tsx";
+import { Fact, Facts } from "../../parts/facts.tsx";
 import { IdText } from "../../parts/id-text.tsx";
 import { OutsideText } from "../../parts/outside-text.tsx";
 import { Section } from "../../parts/section.tsx";
@@ -12,18 +12,18 @@ import { QuotaTable } from "./organisation/quota-table.tsx";
 const Limits = () => {
   const { limits } = useMe();
   return (
-    <FactList>
-      <FactLine name="Requests">
+    <Facts layout="list">
+      <Fact name="Requests">
         {formatCount(limits.requests_per_minute)} a minute, {formatCount(limits.burst)} at once
-      </FactLine>
-      <FactLine name="Runs at the same time">{formatCount(limits.concurrent_runs)}</FactLine>
-      <FactLine name="Logs and metrics">{formatCount(limits.log_days)} days</FactLine>
-      <FactLine name="Versions of an agent">{formatCount(limits.versions_per_agent)}</FactLine>
-      <FactLine name="Deployments of an agent">
+      </Fact>
+      <Fact name="Runs at the same time">{formatCount(limits.concurrent_runs)}</Fact>
+      <Fact name="Logs and metrics">{formatCount(limits.log_days)} days</Fact>
+      <Fact name="Versions of an agent">{formatCount(limits.versions_per_agent)}</Fact>
+      <Fact name="Deployments of an agent">
         {formatCount(limits.deployments_per_agent)}; those that ended first make room
-      </FactLine>
-      <FactLine name="Memories of an agent">{formatCount(limits.memories_per_agent)}; the oldest make room</FactLine>
-    </FactList>
+      </Fact>
+      <Fact name="Memories of an agent">{formatCount(limits.memories_per_agent)}; the oldest make room</Fact>
+    </Facts>
   );
 };
 
@@ -36,18 +36,18 @@ export function Organisation() {
   return (
     <div className="mx-auto max-w-[1280px] px-4 pb-8">
       <Section title="Organisation">
-        <FactList>
-          <FactLine name="Name">
+        <Facts layout="list">
+          <Fact name="Name">
             <OutsideText text={organisation.name} />
-          </FactLine>
-          <FactLine name="Id">
+          </Fact>
+          <Fact name="Id">
             <IdText id={organisation.id} what="the organisation's id" />
-          </FactLine>
-          <FactLine name="Tier">
+          </Fact>
+          <Fact name="Tier">
             {organisation.tier}
             <span className="text-muted">; the operator of the installation changes it</span>
-          </FactLine>
-        </FactList>
+          </Fact>
+        </Facts>
       </Section>
       <Section title="Quotas">
         {usage ? (

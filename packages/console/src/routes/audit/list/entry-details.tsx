@@ -1,6 +1,6 @@
 import type { AuditEntry } from "@perch/sdk";
 import { exactTime } from "../../../parts/ago.tsx";
-import { FactLine, FactList } from "../../../parts/fact-list.tsx";
+import { Fact, Facts } from "../../../parts/facts.tsx";
 import { IdText } from "../../../parts/id-text.tsx";
 import { OutsideText } from "../../../parts/outside-text.tsx";
 
@@ -18,50 +18,50 @@ const actors: Record<AuditEntry["actor"], string> = {
 export const EntryDetails = ({ entry }: { readonly entry: AuditEntry }) => {
   const { fields = [], reason } = entry.details;
   return (
-    <FactList>
-      <FactLine name="Operation">
+    <Facts layout="list">
+      <Fact name="Operation">
         <code className="font-mono text-small">{entry.operation}</code>
-      </FactLine>
+      </Fact>
       {reason !== undefined && (
-        <FactLine name="Refused with">
+        <Fact name="Refused with">
           <code className="font-mono text-small">{reason}</code>
-        </FactLine>
+        </Fact>
       )}
       {fields.length > 0 && (
-        <FactLine name="Fields">
+        <Fact name="Fields">
           <OutsideText text={fields.join(", ")} className="font-mono text-small" />
-        </FactLine>
+        </Fact>
       )}
-      <FactLine name="Time">{exactTime(new Date(entry.created_at))}</FactLine>
-      <FactLine name="Authenticated by">{actors[entry.actor]}</FactLine>
+      <Fact name="Time">{exactTime(new Date(entry.created_at))}</Fact>
+      <Fact name="Authenticated by">{actors[entry.actor]}</Fact>
       {entry.user_id !== null && (
-        <FactLine name="User">
+        <Fact name="User">
           <OutsideText text={entry.user_id} />
-        </FactLine>
+        </Fact>
       )}
       {entry.key_id !== null && (
-        <FactLine name="Key">
+        <Fact name="Key">
           <IdText id={entry.key_id} what="the key's id" />
-        </FactLine>
+        </Fact>
       )}
       {entry.resource !== null && (
-        <FactLine name="Resource">
+        <Fact name="Resource">
           <OutsideText text={entry.resource} className="font-mono text-small" />
-        </FactLine>
+        </Fact>
       )}
       {entry.session_id !== null && (
-        <FactLine name="Console session">
+        <Fact name="Console session">
           <IdText id={entry.session_id} what="the session's id" />
-        </FactLine>
+        </Fact>
       )}
       {entry.correlation_id !== null && (
-        <FactLine name="Correlation id">
+        <Fact name="Correlation id">
           <IdText id={entry.correlation_id} what="the correlation id" />
-        </FactLine>
+        </Fact>
       )}
-      <FactLine name="Entry">
+      <Fact name="Entry">
         <IdText id={entry.id} what="the entry's id" />
-      </FactLine>
-    </FactList>
+      </Fact>
+    </Facts>
   );
 };

@@ -1,7 +1,7 @@
 import type { Connection } from "@perch/sdk";
 import { Link } from "@tanstack/react-router";
 import { Ago } from "../../../parts/ago.tsx";
-import { FactLine, FactList } from "../../../parts/fact-list.tsx";
+import { Fact, Facts } from "../../../parts/facts.tsx";
 import { IdText } from "../../../parts/id-text.tsx";
 import { OutsideText } from "../../../parts/outside-text.tsx";
 import { textLinkClass } from "../../../parts/text-link.ts";
@@ -27,59 +27,59 @@ export const ConnectionFacts = ({ agent, connection }: ConnectionFactsProps) => 
         </>
       )}
     </p>
-    <FactList>
-      <FactLine name="Status">
+    <Facts layout="list">
+      <Fact name="Status">
         <ConnectionState status={connection.status} />
-      </FactLine>
-      <FactLine name="User">
+      </Fact>
+      <Fact name="User">
         <Link to="/runs" search={{ agent, user: connection.user_id }} className={textLinkClass}>
           <OutsideText text={connection.user_id} />
         </Link>
-      </FactLine>
-      <FactLine name="Agent">
+      </Fact>
+      <Fact name="Agent">
         <Link to="/agents/$agent" params={{ agent }} className={textLinkClass}>
           <OutsideText text={agent} />
         </Link>
-      </FactLine>
-      <FactLine name="Tool">
+      </Fact>
+      <Fact name="Tool">
         <OutsideText text={connection.tool} />
-      </FactLine>
-      <FactLine name="Tokens are sent to">
+      </Fact>
+      <Fact name="Tokens are sent to">
         <OutsideText text={connection.sent_to} className="font-mono text-small" />
-      </FactLine>
-      <FactLine name="Provider">
+      </Fact>
+      <Fact name="Provider">
         {connection.issuer === null ? (
           "known after the first consent"
         ) : (
           <OutsideText text={connection.issuer} className="font-mono text-small" />
         )}
-      </FactLine>
-      <FactLine name="Scopes">
+      </Fact>
+      <Fact name="Scopes">
         <OutsideText text={connection.scopes.join(" ") || "–"} className="font-mono text-small" />
-      </FactLine>
-      <FactLine name="Connected">
+      </Fact>
+      <Fact name="Connected">
         <When at={connection.connected_at} none="not yet" />
-      </FactLine>
-      <FactLine name="Last used">
+      </Fact>
+      <Fact name="Last used">
         <When at={connection.last_used_at} none="never" />
-      </FactLine>
-      <FactLine name="Tokens refreshed">
+      </Fact>
+      <Fact name="Tokens refreshed">
         <When at={connection.last_refreshed_at} none="never" />
-      </FactLine>
+      </Fact>
       {connection.revoked_at !== null && (
-        <FactLine name="Revoked">
+        <Fact name="Revoked">
           <Ago at={connection.revoked_at} />
           {connection.revoked_at_provider !== null && (
             <span className="text-muted"> {revocationSentences[connection.revoked_at_provider]}</span>
           )}
-        </FactLine>
+        </Fact>
       )}
-      <FactLine name="Created">
+      <Fact name="Created">
         <Ago at={connection.created_at} />
-      </FactLine>
-      <FactLine name="Id">
+      </Fact>
+      <Fact name="Id">
         <IdText id={connection.id} what="the id of the connection" />
-      </FactLine>
-    </FactList>
+      </Fact>
+    </Facts>
   </>
 );

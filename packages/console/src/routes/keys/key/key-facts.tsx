@@ -6,7 +6,7 @@ import { AgentLink } from "../../../lists/agent-link.tsx";
 import { useKeyName } from "../../../lists/use-key-name.ts";
 import { Ago, exactTime } from "../../../parts/ago.tsx";
 import { keepSearch } from "../../../parts/change-search.ts";
-import { FactLine, FactList } from "../../../parts/fact-list.tsx";
+import { Fact, Facts } from "../../../parts/facts.tsx";
 import { IdText } from "../../../parts/id-text.tsx";
 import { OutsideText } from "../../../parts/outside-text.tsx";
 import { textLinkClass } from "../../../parts/text-link.ts";
@@ -41,12 +41,12 @@ const Permissions = ({ apiKey }: { readonly apiKey: ApiKey }) => (
 const End = ({ apiKey }: { readonly apiKey: ApiKey }) => {
   if (apiKey.revoked_at !== null)
     return (
-      <FactLine name="Revoked">
+      <Fact name="Revoked">
         <Ago at={apiKey.revoked_at} />
-      </FactLine>
+      </Fact>
     );
   return (
-    <FactLine name={apiKey.status === "expired" ? "Expired" : "Expires"}>
+    <Fact name={apiKey.status === "expired" ? "Expired" : "Expires"}>
       {apiKey.expires_at === null ? (
         "never"
       ) : (
@@ -55,7 +55,7 @@ const End = ({ apiKey }: { readonly apiKey: ApiKey }) => {
           <span className="text-muted">({exactTime(new Date(apiKey.expires_at))})</span>
         </>
       )}
-    </FactLine>
+    </Fact>
   );
 };
 
@@ -72,23 +72,23 @@ export function KeyFacts({ apiKey }: { readonly apiKey: ApiKey }) {
           <KeyLink id={successor.id} prefix={successor.prefix} />.
         </p>
       )}
-      <FactList>
-        <FactLine name="Status">
+      <Facts layout="list">
+        <Fact name="Status">
           <KeyState status={apiKey.status} />
-        </FactLine>
-        <FactLine name="Permissions">
+        </Fact>
+        <Fact name="Permissions">
           <Permissions apiKey={apiKey} />
-        </FactLine>
-        <FactLine name="Agent">{apiKey.agent_id === null ? "all agents" : <AgentLink id={apiKey.agent_id} />}</FactLine>
-        <FactLine name="Last used">{apiKey.last_used_at ? <Ago at={apiKey.last_used_at} /> : "never"}</FactLine>
+        </Fact>
+        <Fact name="Agent">{apiKey.agent_id === null ? "all agents" : <AgentLink id={apiKey.agent_id} />}</Fact>
+        <Fact name="Last used">{apiKey.last_used_at ? <Ago at={apiKey.last_used_at} /> : "never"}</Fact>
         <End apiKey={apiKey} />
-        <FactLine name="Begins with">
+        <Fact name="Begins with">
           <code className="font-mono text-small">{apiKey.prefix}…</code>
-        </FactLine>
-        <FactLine name="Id">
+        </Fact>
+        <Fact name="Id">
           <IdText id={apiKey.id} what="the id of the key" />
-        </FactLine>
-        <FactLine name="Created">
+        </Fact>
+        <Fact name="Created">
           <Ago at={apiKey.created_at} />
           {apiKey.created_by === null ? (
             <span className="text-muted"> with the organisation, or by a person</span>
@@ -98,18 +98,18 @@ export function KeyFacts({ apiKey }: { readonly apiKey: ApiKey }) {
               by <KeyLink id={apiKey.created_by} />
             </>
           )}
-        </FactLine>
+        </Fact>
         {apiKey.rotated_from !== null && (
-          <FactLine name="Rotated from">
+          <Fact name="Rotated from">
             <KeyLink id={apiKey.rotated_from} />
-          </FactLine>
+          </Fact>
         )}
         {successor && (
-          <FactLine name="Replaced by">
+          <Fact name="Replaced by">
             <KeyLink id={successor.id} prefix={successor.prefix} />
-          </FactLine>
+          </Fact>
         )}
-      </FactList>
+      </Facts>
     </div>
   );
 }

@@ -2,28 +2,28 @@ import type { Deployment } from "@perch/sdk";
 import { Link } from "@tanstack/react-router";
 import { useDeployerName } from "../../../lists/use-deployer-name.ts";
 import { Ago, useSlowClock } from "../../../parts/ago.tsx";
-import { FactLine, FactList } from "../../../parts/fact-list.tsx";
+import { Fact, Facts } from "../../../parts/facts.tsx";
 import { IdText } from "../../../parts/id-text.tsx";
 import { OutsideText } from "../../../parts/outside-text.tsx";
 import { formatSpan } from "../../../parts/span.ts";
 import { textLinkClass } from "../../../parts/text-link.ts";
 
-interface FactsProps {
+interface DeploymentFactsProps {
   readonly agent: string;
   readonly deployment: Deployment;
   /** What stood beside it or came before it, to compare with. */
   readonly other: Deployment | undefined;
 }
 
-export function Facts({ agent, deployment, other }: FactsProps) {
+export function DeploymentFacts({ agent, deployment, other }: DeploymentFactsProps) {
   const { id, version, environment, traffic_percent, rollback_of, created_at, activated_at, ended_at } = deployment;
   const deployer = useDeployerName([deployment])(deployment);
   const now = useSlowClock();
   const served = (ended_at === null ? now.getTime() : Date.parse(ended_at)) - Date.parse(activated_at ?? created_at);
   return (
-    <FactList>
-      <FactLine name="Environment">{environment}</FactLine>
-      <FactLine name="Version">
+    <Facts layout="list">
+      <Fact name="Environment">{environment}</Fact>
+      <Fact name="Version">
         <Link to="/agents/$agent/versions" params={{ agent }} search={{ shown: version }} className={textLinkClass}>
           <span className="font-mono">{version}</span>, its definition
         </Link>
@@ -40,23 +40,23 @@ export function Facts({ agent, deployment, other }: FactsProps) {
             </Link>
           </>
         )}
-      </FactLine>
-      <FactLine name="Traffic">{traffic_percent} %</FactLine>
-      <FactLine name="Created by">
+      </Fact>
+      <Fact name="Traffic">{traffic_percent} %</Fact>
+      <Fact name="Created by">
         <OutsideText text={deployer} />
-      </FactLine>
-      <FactLine name="Created">
+      </Fact>
+      <Fact name="Created">
         <Ago at={created_at} />
-      </FactLine>
-      <FactLine name="Activated">{activated_at === null ? "never" : <Ago at={activated_at} />}</FactLine>
+      </Fact>
+      <Fact name="Activated">{activated_at === null ? "never" : <Ago at={activated_at} />}</Fact>
       {ended_at !== null && (
-        <FactLine name="Ended">
+        <Fact name="Ended">
           <Ago at={ended_at} />
-        </FactLine>
+        </Fact>
       )}
-      {activated_at !== null && <FactLine name="Served for">{formatSpan(served)}</FactLine>}
+      {activated_at !== null && <Fact name="Served for">{formatSpan(served)}</Fact>}
       {rollback_of !== null && (
-        <FactLine name="Rollback of">
+        <Fact name="Rollback of">
           <Link
             to="/agents/$agent/deployments/$deployment"
             params={{ agent, deployment: rollback_of }}
@@ -64,11 +64,11 @@ export function Facts({ agent, deployment, other }: FactsProps) {
           >
             the deployment that it replaced
           </Link>
-        </FactLine>
+        </Fact>
       )}
-      <FactLine name="Id">
+      <Fact name="Id">
         <IdText id={id} what="the deployment's id" />
-      </FactLine>
-    </FactList>
+      </Fact>
+    </Facts>
   );
 }
