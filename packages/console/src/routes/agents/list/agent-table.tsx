@@ -1,7 +1,6 @@
 import type { AgentSummary } from "@perch/sdk";
 import { useQueries, useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useMemo, useRef } from "react";
 import type { AgentTraffic } from "../../../api/agent-traffic.ts";
 import { allActiveDeploymentsQuery } from "../../../api/deployments-queries.ts";
@@ -9,6 +8,7 @@ import { trafficQuery } from "../../../api/metrics-queries.ts";
 import { EmptyState } from "../../../parts/empty-state.tsx";
 import { rangeLabel } from "../../../parts/time-range.ts";
 import { useMedia } from "../../../parts/use-media.ts";
+import { useVirtualRows } from "../../../parts/virtual-rows.ts";
 import { Working } from "../../../parts/working.tsx";
 import { servedEnvironments } from "../live-deployments.ts";
 import { AgentRow, NarrowAgentRow } from "./agent-row.tsx";
@@ -89,15 +89,11 @@ export function AgentTable({ agents: rows, hasMore, isLoadingMore, onMore }: Age
   const scroller = useRef<HTMLDivElement>(null);
   const isNarrow = useMedia("(max-width: 767px)");
   const Row = isNarrow ? NarrowAgentRow : AgentRow;
-  const virtualizer = useVirtualizer({
+  const { virtual, items, first, last } = useVirtualRows({
+    scroller,
     count: rows.length,
-    getScrollElement: () => scroller.current,
-    estimateSize: () => (isNarrow ? narrowRowHeight : rowHeight),
-    overscan: 12,
+    rowHeight: isNarrow ? narrowRowHeight : rowHeight,
   });
-  useEffect(() => virtualizer.measure(), [virtualizer, isNarrow]);
-  const items = virtualizer.getVirtualItems();
-  const [first = 0, last = 0] = [items[0]?.index, items.at(-1)?.index];
   const traffic = useTraffic(rows, first, last);
   const active = useQuery(allActiveDeploymentsQuery).data;
   const wantsMore = hasMore && !isLoadingMore && last >= rows.length - fetchAhead;
@@ -107,7 +103,7 @@ export function AgentTable({ agents: rows, hasMore, isLoadingMore, onMore }: Age
 
   if (rows.length === 0 && !hasMore)
     return <EmptyState title="No agent matches">Change the name or the state that the list is narrowed to.</EmptyState>;
-  const below = virtualizer.getTotalSize() - (items.at(-1)?.end ?? 0);
+  const below = virtual.getTotalSize() - (items.at(-1)?.end ?? 0);
   return (
     <section ref={scroller} aria-label="Agents" className="h-full overflow-auto">
       <table
@@ -130,7 +126,7 @@ export function AgentTable({ agents: rows, hasMore, isLoadingMore, onMore }: Age
                   served={active && servedEnvironments(active.get(agent.id) ?? [])}
                   traffic={traffic.get(agent.id)}
                   environment={env}
-                  isSettled={!virtualizer.isScrolling}
+                  isSettled={!virtual.isScrolling}
                 />
               )
             );

@@ -1,12 +1,11 @@
-import { type KeyboardEvent, type MouseEvent, useEffect, useRef, useState } from "react";
+import { useRef, useState } from "react";
 import { isNotFound } from "../../../api/is-not-found.ts";
 import type { LogLine } from "../../../api/logs-queries.ts";
 import { NoSuchAgent } from "../../../lists/no-such-agent.tsx";
 import { ErrorNote } from "../../../parts/error-note.tsx";
-import { rowAfterKey } from "../../../parts/row-moves.ts";
+import { useFocusGrid } from "../../../parts/virtual-grid.tsx";
 import type { Log } from "../tail/use-log.ts";
 import { LogGrid } from "./log-grid.tsx";
-import { rowHeight } from "./log-row.tsx";
 import { NoLines } from "./no-lines.tsx";
 import { OlderLines } from "./older-lines.tsx";
 import { TailLine } from "./tail-line.tsx";
@@ -33,28 +32,21 @@ export function LogList({ agent, log, openId, onOpen, isFiltered, onClear }: Log
   const found = activeId === undefined ? -1 : all.findIndex(({ id }) => id === activeId);
   const active = found === -1 ? undefined : found;
   usePauseKey(isTail, () => (store.isPaused() ? store.resume() : store.pause()));
-  useFocusList(scroller, openId, isTail);
+  // Whoever closes a line goes on in the list, and so does whoever begins to follow: on the button, space would end it.
+  useFocusGrid(scroller, openId === undefined);
+  useFocusGrid(scroller, isTail);
   const openAt = (index: number) => {
     const line = all[index];
     if (line) onOpen(line, openId !== undefined);
   };
-  const onKeyDown = (event: KeyboardEvent) => {
-    const last = all.length - 1;
-    if (event.key === "Enter") return openAt(active ?? last);
-    const rows = { active: active ?? last + 1, count: all.length, rowHeight, scroller: scroller.current };
-    const row = rowAfterKey(event.key, rows);
-    if (row === undefined || event.metaKey || event.ctrlKey || event.altKey) return;
-    event.preventDefault();
+  const onMove = (row: number) => {
     if (isTail) store.pause();
     setActiveId(all[row]?.id);
     if (openId !== undefined) openAt(row);
   };
-  const onClick = (event: MouseEvent) => {
-    const row = event.target instanceof Element ? event.target.closest<HTMLElement>("[data-index]") : null;
-    if (!row) return;
-    const index = Number(row.dataset.index);
-    setActiveId(all[index]?.id);
-    openAt(index);
+  const onRowClick = (row: number) => {
+    setActiveId(all[row]?.id);
+    openAt(row);
   };
   if (isNotFound(failure?.error)) return <NoSuchAgent agent={agent} />;
   const isEmpty = all.length === 0 && store.lines.olderCursor() === null && !isLoading;
@@ -74,21 +66,10 @@ export function LogList({ agent, log, openId, onOpen, isFiltered, onClear }: Log
         isHidden={isEmpty}
         onLookBack={() => isTail && store.pause()}
         above={<OlderLines log={log} />}
-        {...{ isLoading, active, openId, onKeyDown, onClick }}
+        {...{ isLoading, active, openId, onMove, onRowClick }}
+        onEnter={openAt}
       />
       {tail !== undefined && <TailLine tail={tail} store={store} />}
     </div>
   );
-}
-
-/** Whoever closes a line goes on in the list, and so does whoever begins to follow: on the button, space would end it. */
-function useFocusList(scroller: { readonly current: HTMLElement | null }, openId: string | undefined, isTail: boolean) {
-  const before = useRef({ openId, isTail });
-  useEffect(() => {
-    const hasClosed = before.current.openId !== undefined && openId === undefined;
-    const hasBegun = !before.current.isTail && isTail;
-    if (hasClosed || hasBegun)
-      scroller.current?.querySelector<HTMLElement>("[role=grid]")?.focus({ preventScroll: true });
-    before.current = { openId, isTail };
-  }, [scroller, openId, isTail]);
 }

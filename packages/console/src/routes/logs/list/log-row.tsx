@@ -2,6 +2,7 @@ import { memo } from "react";
 import type { LogLine } from "../../../api/logs-queries.ts";
 import { exactTime } from "../../../parts/ago.tsx";
 import { classNames } from "../../../parts/class-names.ts";
+import { type GridRow, gridRowProps } from "../../../parts/virtual-grid.tsx";
 import { beginningOf, visibleText } from "../../../parts/visible-text.ts";
 import { LevelMark } from "./level-mark.tsx";
 import { lineTime } from "./line-time.ts";
@@ -10,8 +11,6 @@ export const rowHeight = 24;
 export const rowClass = "grid h-6 items-center gap-3 px-4 font-mono text-table";
 /** A row has one line; all of a message is beside the list. */
 const shownCharacters = 500;
-
-export const idOfLine = (index: number): string => `log-line-${index}`;
 
 export interface LogColumns {
   readonly template: string;
@@ -29,35 +28,26 @@ export function columnsFor(width: number): LogColumns {
   };
 }
 
-interface LogRowProps {
+interface LogRowProps extends GridRow {
   readonly line: LogLine;
-  readonly index: number;
-  readonly top: number;
   readonly columns: LogColumns;
   readonly today: Date;
-  readonly isActive: boolean;
   readonly isOpen: boolean;
 }
 
 const tints = { debug: "", info: "", warn: "bg-warning-soft", error: "bg-danger-soft" };
 
-/** A plain row without listeners of its own: many pass in a second. */
-export const LogRow = memo(({ line, index, top, columns, today, isActive, isOpen }: LogRowProps) => {
+export const LogRow = memo(({ line, columns, today, isOpen, ...row }: LogRowProps) => {
   const at = new Date(line.timestamp);
   const message = visibleText(beginningOf(line.message, shownCharacters));
   return (
     <tr
-      id={idOfLine(index)}
-      data-index={index}
-      aria-rowindex={index + 2}
-      aria-selected={isOpen}
-      className={classNames(
-        rowClass,
-        "absolute inset-x-0 cursor-pointer [contain:strict]",
-        isOpen ? "bg-accent-soft" : classNames(tints[line.level], "hover:bg-sunken"),
-        isActive && "outline-offset-[-2px] outline-accent group-focus-visible:outline-2",
-      )}
-      style={{ transform: `translateY(${top}px)`, gridTemplateColumns: columns.template }}
+      {...gridRowProps({
+        ...row,
+        isOpen,
+        template: columns.template,
+        className: classNames(rowClass, !isOpen && tints[line.level]),
+      })}
     >
       <td className="truncate text-muted text-small">
         <time dateTime={line.timestamp} title={exactTime(at)}>

@@ -1,21 +1,11 @@
 import { useNavigate, useParams, useRouter } from "@tanstack/react-router";
-import {
-  type KeyboardEvent,
-  type MouseEvent,
-  type ReactNode,
-  type RefObject,
-  useCallback,
-  useEffect,
-  useRef,
-  useState,
-} from "react";
+import { type MouseEvent, type ReactNode, useCallback, useEffect, useRef, useState } from "react";
 import { type RunListing, runsPerPage } from "../../../api/run-list-queries.ts";
 import { keepSearch } from "../../../parts/change-search.ts";
 import { ErrorNote } from "../../../parts/error-note.tsx";
-import { rowAfterKey } from "../../../parts/row-moves.ts";
+import { focusGrid, useFocusGrid } from "../../../parts/virtual-grid.tsx";
 import { ListEnd } from "./list-end.tsx";
 import { RunGrid } from "./run-grid.tsx";
-import { rowHeight } from "./run-row.tsx";
 import { type RunPages, useRunPages } from "./use-run-pages.ts";
 
 /** Holding an arrow key down must not open every run on the way. */
@@ -42,27 +32,22 @@ export function RunList({ listing, empty }: RunListProps) {
     if (run) open(run.agent_name, run.request_id, replace);
   };
   useActiveFromAddress(pages, openId, setActive);
-  useFocusAfterClosing(scroller, openId);
+  // Whoever closes a run goes on in the list.
+  useFocusGrid(scroller, openId === undefined);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => () => clearTimeout(timer.current), []);
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key === "Enter") return openRow(active, false);
-    const rows = { active, count: pages.count, rowHeight, scroller: scroller.current };
-    const row = rowAfterKey(event.key, rows);
-    if (row === undefined || event.metaKey || event.ctrlKey || event.altKey) return;
-    event.preventDefault();
+  const onMove = (row: number) => {
     setActive(row);
     clearTimeout(timer.current);
     if (openId !== undefined) timer.current = setTimeout(() => openRow(row, true), openAfterMs);
   };
-  const onClick = (event: MouseEvent) => {
-    const row = event.target instanceof Element ? event.target.closest<HTMLElement>("[data-index]") : null;
+  const onRowClick = (row: number, event: MouseEvent) => {
     // A click that opens a tab or a window is the browser's.
-    if (!row || event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;
+    if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;
     event.preventDefault();
     focusGrid(scroller.current);
-    setActive(Number(row.dataset.index));
-    openRow(Number(row.dataset.index), openId !== undefined);
+    setActive(row);
+    openRow(row, openId !== undefined);
   };
   const onRange = useCallback(
     (first: number, last: number) =>
@@ -78,9 +63,10 @@ export function RunList({ listing, empty }: RunListProps) {
         </div>
       )}
       <RunGrid
-        {...{ scroller, pages, active, openId, onKeyDown, onClick, onRange }}
+        {...{ scroller, pages, active, openId, onMove, onRowClick, onRange }}
+        onEnter={(row) => openRow(row, false)}
         hrefOf={hrefOfRow}
-        footer={isEmpty ? empty : <ListEnd pages={pages} />}
+        below={isEmpty ? empty : <ListEnd pages={pages} />}
       />
     </div>
   );
@@ -98,18 +84,6 @@ function useActiveFromAddress(pages: RunPages, openId: string | undefined, setAc
   useEffect(() => {
     if (isLoaded && found.current !== undefined) setActive(found.current);
   }, [isLoaded, setActive]);
-}
-
-const focusGrid = (scroller: HTMLElement | null) =>
-  scroller?.querySelector<HTMLElement>("[role=grid]")?.focus({ preventScroll: true });
-
-/** Whoever closes a run goes on in the list. */
-function useFocusAfterClosing(scroller: RefObject<HTMLElement | null>, openId: string | undefined) {
-  const before = useRef(openId);
-  useEffect(() => {
-    if (before.current !== undefined && openId === undefined) focusGrid(scroller.current);
-    before.current = openId;
-  }, [scroller, openId]);
 }
 
 /** The run beside the list. */

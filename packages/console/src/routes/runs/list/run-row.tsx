@@ -1,6 +1,6 @@
 import { memo } from "react";
 import type { ListedRun } from "../../../api/run-list-queries.ts";
-import { classNames } from "../../../parts/class-names.ts";
+import { type GridRow, gridRowProps } from "../../../parts/virtual-grid.tsx";
 import type { Column } from "./columns.tsx";
 
 export const rowHeight = 32;
@@ -17,36 +17,19 @@ const cellClasses = {
   number: `${cellClass} truncate text-right font-mono text-small`,
 };
 
-export const idOfRow = (index: number): string => `run-row-${index}`;
-
-interface RunRowProps {
+interface RunRowProps extends GridRow {
   /** Undefined while its page is fetched. */
   readonly run: ListedRun | undefined;
-  readonly index: number;
-  readonly top: number;
   readonly href: string;
   readonly columns: readonly Column[];
   readonly template: string;
   readonly now: Date;
-  readonly isActive: boolean;
   readonly isOpen: boolean;
 }
 
 /** A plain row without listeners or timers of its own: there can be a million of them, and sixty frames a second. */
-export const RunRow = memo(({ run, index, top, href, columns, template, now, isActive, isOpen }: RunRowProps) => (
-  <tr
-    id={idOfRow(index)}
-    data-index={index}
-    aria-rowindex={index + 2}
-    aria-selected={isOpen}
-    className={classNames(
-      rowClass,
-      "absolute inset-x-0 cursor-pointer [contain:strict]",
-      isOpen ? "bg-accent-soft" : "hover:bg-sunken",
-      isActive && "outline-offset-[-2px] outline-accent group-focus-visible:outline-2",
-    )}
-    style={{ transform: `translateY(${top}px)`, gridTemplateColumns: template }}
-  >
+export const RunRow = memo(({ run, href, columns, template, now, isOpen, ...row }: RunRowProps) => (
+  <tr {...gridRowProps({ ...row, template, isOpen, className: rowClass })}>
     {columns.map(({ id, kind = "plain", cell }) => {
       const content = run && cell(run, { now, href });
       return (
