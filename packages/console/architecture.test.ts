@@ -30,6 +30,18 @@ test("a folder of the console uses only those before it", () => {
   expect(wrong).toEqual([]);
 });
 
+test("every folder of routes has an area that the router lists", () => {
+  const folders = readdirSync(join(root, "routes"));
+  expect(folders.length).toBeGreaterThan(10);
+  const router = read("router.tsx");
+  const unlisted = folders.filter((name) => {
+    const [, area] = router.match(`import { (\\w+) } from "./routes/${name}/${name}-area.ts"`) ?? [];
+    // Once where it is imported, and once where it is used.
+    return area === undefined || router.split(area).length < 3;
+  });
+  expect(unlisted).toEqual([]);
+});
+
 test.each([
   [
     "only the client's own file fetches",

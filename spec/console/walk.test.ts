@@ -1,4 +1,5 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { createTabs, launchBrowser, readStored, visit, type Watch, watch } from "@perch/testkit/console/browser.ts";
 import { listPagesToCheck } from "@perch/testkit/console/page-list.ts";
 import type { Browser, BrowserContext, Page } from "playwright-core";
@@ -34,6 +35,12 @@ test("every request of the console is an operation of the contract or one of its
   used.delete(undefined);
   console.log(`${seen.requests.length} requests, operations: ${[...used].toSorted().join(", ")}`);
   expect(used.size).toBeGreaterThan(8);
+});
+
+test("the story has a page of every area", () => {
+  const areas = readdirSync(join(import.meta.dirname, "../../packages/console/src/routes"));
+  const visited = new Set(pages.map(({ path }) => path.split(/[/?]/)[2]));
+  expect(areas.filter((area) => !visited.has(area))).toEqual(["sign-in"]);
 });
 
 test("no page has an error in the browser's console, an uncaught error, or a violation of its policy", () => {

@@ -1,8 +1,11 @@
-import { Outlet } from "@tanstack/react-router";
+import { Outlet, useMatches } from "@tanstack/react-router";
 import { Suspense, useCallback, useEffect, useState } from "react";
 import { lazyPage, preloadPages } from "../parts/lazy-page.tsx";
+import { MayNot } from "../parts/may-not.tsx";
+import { Page } from "../parts/page.tsx";
 import { Working } from "../parts/working.tsx";
 import { useMe } from "../session/session.ts";
+import { useAreas } from "./area.ts";
 import { CodeRequests } from "./code-requests.tsx";
 import { ConnectionLine } from "./connection-line.tsx";
 import { Rail } from "./rail.tsx";
@@ -23,6 +26,23 @@ function useOrganisationInAddress(): string | undefined {
     if (org === undefined) change({ org: id }, { replace: true });
   }, [org, id, change]);
   return org === id ? undefined : org;
+}
+
+/** The page, or why it does not do what it is for. */
+function PageOfArea() {
+  const areas = useAreas();
+  const { permissions } = useMe().key;
+  const area = useMatches({
+    select: (matches) =>
+      areas.find(({ routes }) => routes.some(({ id }) => matches.some(({ routeId }) => routeId === id))),
+  });
+  const { needs, place } = area ?? {};
+  if (!place || needs?.to === undefined || permissions.includes(needs.permission)) return <Outlet />;
+  return (
+    <Page title={place.name} width="form">
+      <MayNot what={needs.to} permission={needs.permission} />
+    </Page>
+  );
 }
 
 const SkipLink = () => (
@@ -60,7 +80,7 @@ export function Frame() {
           <TopBar onPalette={onPalette} />
           <main id="page" tabIndex={-1} className="min-h-0 flex-1 outline-none">
             <Suspense fallback={<Working what="the page" />}>
-              {otherOrganisation === undefined ? <Outlet /> : <OtherOrganisation id={otherOrganisation} />}
+              {otherOrganisation === undefined ? <PageOfArea /> : <OtherOrganisation id={otherOrganisation} />}
             </Suspense>
           </main>
         </div>

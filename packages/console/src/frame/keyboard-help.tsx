@@ -1,8 +1,7 @@
 import { Dialog } from "../parts/dialog.tsx";
-import { useMe } from "../session/session.ts";
+import { type Place, useShownPlaces } from "./area.ts";
 import { Keys, paletteKeys } from "./keys.tsx";
 import { listPageKeys } from "./page-keys.ts";
-import { type Place, placesFor } from "./places.ts";
 import { useStoredFlag } from "./stored-flag.ts";
 import { singleKeysOff } from "./use-shortcuts.ts";
 
@@ -17,8 +16,7 @@ const shortcutsTo = (goTo: readonly Place[]): readonly (readonly [keys: string, 
 ];
 
 export function KeyboardHelp({ isOpen, onClose }: { readonly isOpen: boolean; readonly onClose: () => void }) {
-  const { places, ownPlaces } = placesFor(useMe().key.permissions);
-  const shortcuts = shortcutsTo([...places, ...ownPlaces]);
+  const shortcuts = shortcutsTo(useShownPlaces());
   const [isOff, setIsOff] = useStoredFlag(singleKeysOff);
   return (
     <Dialog open={isOpen} onClose={onClose} title="Keyboard shortcuts">

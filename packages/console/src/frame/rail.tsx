@@ -1,28 +1,25 @@
-import { useQuery } from "@tanstack/react-query";
+import { useQueries } from "@tanstack/react-query";
 import { Link, useLocation } from "@tanstack/react-router";
-import { openApprovalsQuery } from "../api/approvals-queries.ts";
 import { classNames } from "../parts/class-names.ts";
 import { formatCount } from "../parts/duration.ts";
 import { Icon } from "../parts/icon.tsx";
-import { useMe } from "../session/session.ts";
-import { type Place, placesFor } from "./places.ts";
+import { type Place, useShownPlaces } from "./area.ts";
 import { useStoredFlag } from "./stored-flag.ts";
 
 interface RailLinkProps {
   readonly place: Place;
   readonly isFolded: boolean;
   readonly onGo?: (() => void) | undefined;
-  /** What waits there: "3", "1,000+". */
-  readonly count?: string | undefined;
 }
 
 const activeClass = "bg-accent-soft !text-text font-medium";
 
-const RailLink = ({ place: { to, name, icon, also }, isFolded, onGo, count }: RailLinkProps) => {
+const RailLink = ({ place: { route, name, icon, also, openQuery }, isFolded, onGo }: RailLinkProps) => {
+  const count = useOpenCount(openQuery);
   const isAlso = useLocation({ select: ({ pathname }) => also !== undefined && pathname.startsWith(also) });
   return (
     <Link
-      to={to}
+      to={route.to}
       {...(onGo && { onClick: onGo })}
       title={isFolded ? [name, count].filter(Boolean).join(", ") : undefined}
       className={classNames(
@@ -52,9 +49,9 @@ const RailLink = ({ place: { to, name, icon, also }, isFolded, onGo, count }: Ra
   );
 };
 
-/** How many approvals are open; undefined for none. */
-function useOpenApprovals(): string | undefined {
-  const { data } = useQuery(openApprovalsQuery);
+/** What waits there: "3", "1,000+"; undefined for nothing. */
+function useOpenCount(query: Place["openQuery"]): string | undefined {
+  const [data] = useQueries({ queries: [query].filter((each) => each !== undefined) }).map((result) => result.data);
   if (!data || data.count === 0) return undefined;
   return `${formatCount(data.count)}${data.relation === "gte" ? "+" : ""}`;
 }
@@ -66,17 +63,13 @@ interface RailLinksProps {
 
 /** The links, for the rail and for the sheet that stands for it on a narrow screen. */
 export const RailLinks = ({ isFolded = false, onGo }: RailLinksProps) => {
-  const { places, ownPlaces } = placesFor(useMe().key.permissions);
-  const open = useOpenApprovals();
+  const places = useShownPlaces();
+  const linkTo = (place: Place) => <RailLink key={place.name} {...{ place, isFolded, onGo }} />;
   return (
     <>
-      {places.map((place) => (
-        <RailLink key={place.to} {...{ place, isFolded, onGo }} count={place.to === "/approvals" ? open : undefined} />
-      ))}
+      {places.filter(({ isOwn }) => !isOwn).map(linkTo)}
       <hr className="my-2 border-line" />
-      {ownPlaces.map((place) => (
-        <RailLink key={place.to} place={place} isFolded={isFolded} onGo={onGo} />
-      ))}
+      {places.filter(({ isOwn }) => isOwn).map(linkTo)}
     </>
   );
 };

@@ -1,7 +1,7 @@
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
+import { placesOf, useAreas } from "./area.ts";
 import { focusPageFilter } from "./page-actions.ts";
-import { ownPlaces, places } from "./places.ts";
 import { readFlag } from "./stored-flag.ts";
 
 /** Single letters would get in the way of whoever speaks to the computer, so they can be switched off. */
@@ -31,15 +31,16 @@ interface Actions {
 
 export function useShortcuts({ onPalette, onHelp }: Actions): void {
   const navigate = useNavigate();
+  const areas = useAreas();
   const pressedG = useRef(Number.NEGATIVE_INFINITY);
   useEffect(() => {
     const handleSingleKey = (event: KeyboardEvent) => {
-      const place = [...places, ...ownPlaces].find(({ key }) => key === event.key);
+      const place = placesOf(areas).find(({ key }) => key === event.key);
       const isSecond = event.timeStamp - pressedG.current < secondKeyMs;
       pressedG.current = event.key === "g" ? event.timeStamp : Number.NEGATIVE_INFINITY;
       if (isSecond && place) {
         document.getElementById("page")?.focus();
-        void navigate({ to: place.to });
+        void navigate({ to: place.route.to });
       } else if (event.key === "?") onHelp();
       else if (event.key !== "/" || !focusPageFilter()) return;
       event.preventDefault();
@@ -53,5 +54,5 @@ export function useShortcuts({ onPalette, onHelp }: Actions): void {
     };
     document.addEventListener("keydown", handle);
     return () => document.removeEventListener("keydown", handle);
-  }, [navigate, onPalette, onHelp]);
+  }, [navigate, areas, onPalette, onHelp]);
 }

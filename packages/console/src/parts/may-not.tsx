@@ -1,7 +1,9 @@
+import type { Me } from "@perch/sdk";
+
 interface MayNotProps {
   /** "create agents" */
   readonly what: string;
-  readonly permission: "read" | "write" | "delete" | "manage" | "approve";
+  readonly permission: Me["key"]["permissions"][number];
 }
 
 /** Why a page that was opened by its address does not do what it is for. */

@@ -1,8 +1,8 @@
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
-import { useCan, useMe } from "../../session/session.ts";
+import { useMe } from "../../session/session.ts";
+import { useAreas, useShownPlaces } from "../area.ts";
 import { listPageActions } from "../page-actions.ts";
-import { placesFor } from "../places.ts";
 import { storeTheme, type Theme } from "../theme.ts";
 import type { Command } from "./command.ts";
 import { useAgentCommands } from "./use-agent-commands.ts";
@@ -21,20 +21,20 @@ interface Options {
 /** Everything that the palette offers on this page. */
 export function useCommands({ typed, onHelp }: Options): readonly Command[] {
   const navigate = useNavigate();
-  const canWrite = useCan("write");
+  const { permissions } = useMe().key;
   const agents = useAgentCommands(typed);
   const [pageActions] = useState(listPageActions);
-  const { places, ownPlaces } = placesFor(useMe().key.permissions);
-  const goTo = [...places, ...ownPlaces].map(
-    ({ to, name, icon, key }): Command => ({
-      ...{ id: `place ${to}`, group: "Go to", name, icon, keys: `g ${key}` },
+  const goTo = [
+    ...useShownPlaces().map(({ key, ...place }) => ({ ...place, keys: `g ${key}` })),
+    ...useAreas()
+      .flatMap(({ commands = [] }) => commands)
+      .filter(({ permission }) => permissions.includes(permission)),
+  ].map(
+    ({ route: { to }, ...command }): Command => ({
+      ...{ ...command, id: `go to ${to}`, group: "Go to" },
       run: () => void navigate({ to }),
     }),
   );
-  const newAgent: Command = {
-    ...{ id: "new agent", group: "Go to", name: "New agent", icon: "plus", words: "create" },
-    run: () => void navigate({ to: "/agents/new" }),
-  };
   const help: Command = {
     id: "help",
     group: "Help",
@@ -52,5 +52,5 @@ export function useCommands({ typed, onHelp }: Options): readonly Command[] {
       run: () => storeTheme(theme),
     }),
   );
-  return [...pageActions, ...goTo, ...(canWrite ? [newAgent] : []), ...agents, ...setTheme, help];
+  return [...pageActions, ...goTo, ...agents, ...setTheme, help];
 }

@@ -3,7 +3,7 @@ import { getRouteApi, Link, Outlet } from "@tanstack/react-router";
 import { Suspense, useMemo, useState } from "react";
 import { agentQuery } from "../../api/agents-queries.ts";
 import { activeDeploymentsQuery } from "../../api/deployments-queries.ts";
-import { placeName } from "../../frame/places.ts";
+import { placesOf, useAreas } from "../../frame/area.ts";
 import { Page } from "../../parts/page.tsx";
 import { Tabs, tabClass } from "../../parts/tabs.tsx";
 import { Working } from "../../parts/working.tsx";
@@ -25,6 +25,8 @@ const tabs = [
   { to: "/agents/$agent/security", name: "Security" },
 ] as const;
 
+const PlaceName = ({ to }: { readonly to: string }) => placesOf(useAreas()).find(({ route }) => route.to === to)?.name;
+
 const AgentTabs = ({ agent, name }: { readonly agent: string; readonly name: string }) => (
   <Tabs label="Pages of this agent">
     {tabs.map(({ to, name: tab }) => (
@@ -42,7 +44,7 @@ const AgentTabs = ({ agent, name }: { readonly agent: string; readonly name: str
     ))}
     {(["/runs", "/logs", "/metrics", "/memory"] as const).map((to) => (
       <Link key={to} to={to} search={{ agent: name }} className={tabClass}>
-        {placeName(to)}
+        <PlaceName to={to} />
       </Link>
     ))}
   </Tabs>

@@ -7,10 +7,8 @@ import { useKeyName } from "../../lists/use-key-name.ts";
 import { Button } from "../../parts/button.tsx";
 import { useSearchChange } from "../../parts/change-search.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
-import { MayNot } from "../../parts/may-not.tsx";
 import { Page } from "../../parts/page.tsx";
 import { rangeLabel } from "../../parts/time-range.ts";
-import { useCan } from "../../session/session.ts";
 import { AuditFilters, type AuditSearch, countFilters, noFilters } from "./list/audit-filters.tsx";
 import { EntryTable } from "./list/entry-table.tsx";
 
@@ -37,7 +35,8 @@ const NoEntries = ({ isFiltered, range, onClear }: NoEntriesProps) => (
   </EmptyState>
 );
 
-function Entries() {
+/** Who changed what, and who was refused. */
+export function AuditLog() {
   const { operation, resource, key, outcome, range, entry } = useSearch({ from: route });
   const search: AuditSearch = { operation, resource, key, outcome };
   const changeSearch = useSearchChange<AuditSearch & { readonly entry?: string | undefined }>();
@@ -60,13 +59,3 @@ function Entries() {
     </Page>
   );
 }
-
-/** Who changed what, and who was refused. */
-export const AuditLog = () =>
-  useCan("manage") ? (
-    <Entries />
-  ) : (
-    <Page title="Audit log" width="form">
-      <MayNot what="read the audit log" permission="manage" />
-    </Page>
-  );

@@ -8,10 +8,8 @@ import { Button } from "../../parts/button.tsx";
 import { useSearchChange } from "../../parts/change-search.ts";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { FilterBar, SelectFilter } from "../../parts/filters.tsx";
-import { MayNot } from "../../parts/may-not.tsx";
 import { Page } from "../../parts/page.tsx";
 import { SplitView } from "../../parts/split-view.tsx";
-import { useCan } from "../../session/session.ts";
 import { CreateKeyDialog } from "./keys/create-key-dialog.tsx";
 import { KeyTable } from "./keys/key-table.tsx";
 
@@ -67,11 +65,5 @@ function KeyList() {
 /** The API keys of the organisation, and one of them beside the list. */
 export function Keys() {
   const { key } = useParams({ strict: false });
-  if (!useCan("manage"))
-    return (
-      <Page title="Keys" width="form">
-        <MayNot what="see or change API keys" permission="manage" />
-      </Page>
-    );
   return <SplitView list={<KeyList />} detail={key === undefined ? undefined : <Outlet />} />;
 }
