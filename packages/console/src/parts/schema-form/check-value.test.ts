@@ -67,8 +67,33 @@ test.each([
   [{ type: "array", minItems: 1 }, [], "At least 1"],
   [{ const: "yes" }, "no", 'Expected "yes"'],
   [{ type: "string" }, undefined, "Required"],
+  [{ type: ["string", "number"] }, true, "Expected a text or a number"],
+  [{ type: "null" }, 1, "Expected null"],
+  [{ type: "string", enum: ["a"] }, 1, "Expected one of the choices"],
 ] as const)("%j refuses %j", (schema, value, text) => {
   expect(checkValue(schema as never, value)).toEqual([{ path: "", text }]);
+});
+
+test("inside a list or an object that its schema says nothing of, half a value is found", () => {
+  const value = { lines: [new Unparsed("{"), undefined], "a/b": new Unparsed("1e") };
+  expect(checkValue({ type: "object", properties: { lines: { type: "array" } } }, value)).toEqual([
+    { path: "lines.0", text: "This is not JSON" },
+    { path: "lines.1", text: "Required" },
+    { path: "a/b", text: "This is not JSON" },
+  ]);
+});
+
+test("of a wrong value, what is inside is not looked at", () => {
+  expect(checkValue({ type: "array" }, { a: new Unparsed("{") })).toEqual([{ path: "", text: "Expected a list" }]);
+});
+
+test.each([
+  [{ minimum: "x", enum: 5, type: 7, required: "a", properties: 3, items: 2 }, { a: 1 }],
+  [{ $id: "::no address::", $ref: "#/nowhere" }, 1],
+  [{ additionalProperties: { type: "string" } }, { "\uD800": 1 }],
+  [{ exclusiveMinimum: true, minimum: 3 }, 3],
+])("a schema or a value that is none stops nothing: %j", (schema, value) => {
+  expect(checkValue(schema, value)).toEqual([]);
 });
 
 test("what it does not know, it leaves to the server", () => {

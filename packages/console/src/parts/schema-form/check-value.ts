@@ -1,4 +1,5 @@
 import { visibleText } from "../visible-text.ts";
+import { type FaultText, findFaults, notAllowed, type Reading, typesOf } from "./schema-faults.ts";
 import { isNullable, isRecord, type Schema, typeOf, Unparsed } from "./schema-fields.ts";
 
 export interface ValueProblem {
@@ -9,8 +10,6 @@ export interface ValueProblem {
 
 export const pathTo = (path: string, name: string | number): string => (path === "" ? String(name) : `${path}.${name}`);
 
-const numberOf = (value: unknown): number | undefined => (typeof value === "number" ? value : undefined);
-
 const typeNames: Readonly<Record<string, string>> = {
   string: "a text",
   number: "a number",
@@ -20,11 +19,23 @@ const typeNames: Readonly<Record<string, string>> = {
   object: "an object",
 };
 
-const hasType = (type: string, value: unknown): boolean => {
-  if (type === "array") return Array.isArray(value);
-  if (type === "object") return isRecord(value);
-  if (type === "integer") return Number.isInteger(value);
-  return typeof value === type;
+const typeText = (types: readonly string[]): string =>
+  `Expected ${types.map((type) => typeNames[type] ?? visibleText(type)).join(" or ")}`;
+
+const texts: Reading["texts"] = {
+  const: ({ schema }) => `Expected ${visibleText(JSON.stringify(schema.const))}`,
+  enum: () => "Expected one of the choices",
+  type: ({ schema }) => typeText(typesOf(schema).filter((type) => type !== "null" || schema.type === "null")),
+  minLength: ({ schema }) => (schema.minLength === 1 ? "Required" : `At least ${schema.minLength} characters`),
+  maxLength: ({ schema, value }) =>
+    `At most ${schema.maxLength} characters, and these are ${[...String(value)].length}`,
+  minimum: ({ schema }) => `At least ${schema.minimum}`,
+  maximum: ({ schema }) => `At most ${schema.maximum}`,
+  exclusiveMinimum: ({ schema }) => `More than ${schema.exclusiveMinimum}`,
+  exclusiveMaximum: ({ schema }) => `Less than ${schema.exclusiveMaximum}`,
+  minItems: ({ schema }) => `At least ${schema.minItems}`,
+  maxItems: ({ schema }) => `At most ${schema.maxItems}`,
+  [notAllowed]: () => "Not allowed",
 };
 
 const formats: readonly (readonly [format: string, pattern: RegExp, expected: string])[] = [
@@ -59,77 +70,34 @@ function patternProblem(pattern: unknown, text: string): string | undefined {
   }
 }
 
-function textProblem(schema: Schema, text: string): string | undefined {
-  const length = [...text].length;
-  const [min, max] = [numberOf(schema.minLength), numberOf(schema.maxLength)];
-  if (min !== undefined && length < min) return min === 1 ? "Required" : `At least ${min} characters`;
-  if (max !== undefined && length > max) return `At most ${max} characters, and these are ${length}`;
-  return formatProblem(schema.format, text) ?? patternProblem(schema.pattern, text);
-}
-
-function numberProblem(schema: Schema, value: number): string | undefined {
-  const [min, max] = [numberOf(schema.minimum), numberOf(schema.maximum)];
-  const [above, below] = [numberOf(schema.exclusiveMinimum), numberOf(schema.exclusiveMaximum)];
-  if (min !== undefined && value < min) return `At least ${min}`;
-  if (max !== undefined && value > max) return `At most ${max}`;
-  if (above !== undefined && value <= above) return `More than ${above}`;
-  if (below !== undefined && value >= below) return `Less than ${below}`;
-  return undefined;
-}
-
-function listProblem(schema: Schema, { length }: readonly unknown[]): string | undefined {
-  const [min, max] = [numberOf(schema.minItems), numberOf(schema.maxItems)];
-  if (min !== undefined && length < min) return `At least ${min}`;
-  if (max !== undefined && length > max) return `At most ${max}`;
-  return undefined;
-}
-
-const isOneOf = (choices: readonly unknown[], value: unknown): boolean =>
-  choices.some((choice) => JSON.stringify(choice) === JSON.stringify(value));
-
+/** What the validator is not asked: a value that is missing or half written, a format, a pattern that could take for ever. */
 function ownProblem(schema: Schema, value: unknown): string | undefined {
+  if (value === undefined) return "Required";
+  if (typeof value === "string") return formatProblem(schema.format, value) ?? patternProblem(schema.pattern, value);
+  if (!(value instanceof Unparsed)) return undefined;
   const type = typeOf(schema);
-  if (value instanceof Unparsed)
-    return type === "number" || type === "integer" ? `Expected ${typeNames[type]}` : "This is not JSON";
-  if (value === null && isNullable(schema)) return undefined;
-  if ("const" in schema && !isOneOf([schema.const], value))
-    return `Expected ${visibleText(JSON.stringify(schema.const))}`;
-  if (Array.isArray(schema.enum) && !isOneOf(schema.enum, value)) return "Expected one of the choices";
-  if (type !== undefined && !hasType(type, value)) return `Expected ${typeNames[type] ?? visibleText(type)}`;
-  if (typeof value === "string") return textProblem(schema, value);
-  if (typeof value === "number") return numberProblem(schema, value);
-  return Array.isArray(value) ? listProblem(schema, value) : undefined;
+  return type === "number" || type === "integer" ? typeText([type]) : "This is not JSON";
 }
 
-const schemaIn = (value: unknown): Schema | undefined => (isRecord(value) ? value : undefined);
+const missingIn = ({ required }: Schema, value: unknown): readonly string[] =>
+  isRecord(value) && Array.isArray(required)
+    ? required.filter((name) => typeof name === "string" && value[name] === undefined)
+    : [];
 
-function problemsWithin(schema: Schema, value: unknown, path: string): readonly ValueProblem[] {
-  if (Array.isArray(value)) {
-    const items = schemaIn(schema.items);
-    return items ? value.flatMap((item, index) => checkValue(items, item, pathTo(path, index))) : [];
-  }
-  if (!isRecord(value)) return [];
-  const properties = schemaIn(schema.properties) ?? {};
-  const required = Array.isArray(schema.required) ? schema.required.filter((name) => typeof name === "string") : [];
-  const missing = required.filter((name) => value[name] === undefined);
-  return [
-    ...missing.map((name) => ({ path: pathTo(path, name), text: "Required" })),
-    ...Object.entries(value).flatMap(([name, inner]): readonly ValueProblem[] => {
-      const own = schemaIn(properties[name]);
-      const unknown = schema.additionalProperties === false && !("patternProperties" in schema);
-      if (own) return checkValue(own, inner, pathTo(path, name));
-      if (inner instanceof Unparsed) return [{ path: pathTo(path, name), text: "This is not JSON" }];
-      return unknown && !(name in properties) ? [{ path: pathTo(path, name), text: "Not allowed" }] : [];
-    }),
-  ];
-}
-
-/**
- * What is wrong with a value, as far as a page can tell without running the schema as code, which its policy forbids. The server checks
- * all of it again.
- */
-export function checkValue(schema: Schema, value: unknown, path = ""): readonly ValueProblem[] {
-  if (value === undefined) return [{ path, text: "Required" }];
-  const own = ownProblem(schema, value);
-  return own === undefined ? problemsWithin(schema, value, path) : [{ path, text: own }];
+/** What is wrong with a value, as far as a page can tell. The server checks all of it again. */
+export function checkValue(whole: Schema, value: unknown): readonly ValueProblem[] {
+  const own: FaultText[] = [];
+  const resolve: Reading["resolve"] = (schema, inner, path) => {
+    const text = ownProblem(schema, inner);
+    if (text !== undefined) own.push({ path, text });
+    own.push(...missingIn(schema, inner).map((name) => ({ path: [...path, name], text: "Required" })));
+    const isDone = inner === undefined || inner instanceof Unparsed || (inner === null && isNullable(schema));
+    return isDone || schema;
+  };
+  const found = [...findFaults({ texts, resolve }, whole, value), ...own];
+  const byPath = Map.groupBy(found, ({ path }) => path.join("."));
+  // What is inside a wrong value says nothing.
+  const isInside = ({ path }: FaultText): boolean =>
+    path.some((_, index) => byPath.has(path.slice(0, index).join(".")));
+  return [...byPath].flatMap(([path, [first]]) => (first && !isInside(first) ? [{ path, text: first.text }] : []));
 }

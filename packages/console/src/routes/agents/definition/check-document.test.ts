@@ -32,6 +32,17 @@ describe("checkDocument", () => {
     expect(problemsOf({ colour: "red" })).toEqual(["colour: There is no field colour"]);
   });
 
+  test("reads what is text, a list or a choice as its schema does", () => {
+    expect(problemsOf({ model: "echo" })).toEqual([expect.stringMatching(/^model: ./)]);
+    expect(problemsOf({ instructions: "a".repeat(65_537) })).toEqual(["instructions: At most 65536 characters"]);
+    expect(problemsOf({ fallback_models: Array(6).fill("a/b") })).toEqual(["fallback_models: At most 5"]);
+    expect(problemsOf({ runtime: { type: "modle" } })).toEqual(["runtime.type: Expected model"]);
+    expect(problemsOf({ limits: { max_steps: 1.5, steps: 1 } })).toEqual([
+      "limits.max_steps: Expected a whole number",
+      "limits.steps: There is no field steps",
+    ]);
+  });
+
   test("judges a tool by its own type", () => {
     const tool = { type: "mcp", name: "shelf", url: "https://shelf.example", method: "GET" };
     expect(problemsOf({ tools: [tool] })).toEqual(["tools.0.method: There is no field method"]);

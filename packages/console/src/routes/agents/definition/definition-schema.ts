@@ -1,7 +1,7 @@
 import type { Path } from "./agent-document.ts";
 
 /** The part of JSON Schema that the schema of agents uses. */
-export interface Schema {
+export type Schema = {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
   readonly const?: unknown;
@@ -24,7 +24,7 @@ export interface Schema {
   readonly definitions?: Readonly<Record<string, Schema>>;
   readonly description?: string;
   readonly default?: unknown;
-}
+};
 
 /** The parts of an agent file that are no part of an agent's definition here. */
 const outside = ["name", "secrets", "auth"];
