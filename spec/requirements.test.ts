@@ -16,13 +16,10 @@ function callsIn(source: string): string[][] {
 }
 
 const read = (file: string) => readFileSync(join(root, file), "utf8");
-const testFiles = globSync(
-  ["packages/**/*.test.ts", "scripts/**/*.test.ts", "site/**/*.test.ts", "spec/**/*.test.ts"],
-  {
-    cwd: root,
-    exclude: (name) => name.split("/").includes("node_modules"),
-  },
-).filter((file) => file !== thisFile);
+const testFiles = globSync("*/**/*.test.ts", {
+  cwd: root,
+  exclude: (name) => name.split("/").includes("node_modules"),
+}).filter((file) => file !== thisFile);
 const calls = testFiles.flatMap((file) => callsIn(read(file)).map((named) => ({ file, named })));
 const verified = new Set(calls.flatMap(({ named }) => named));
 

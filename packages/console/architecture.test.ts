@@ -42,6 +42,14 @@ test("every folder of routes has an area that the router lists", () => {
   expect(unlisted).toEqual([]);
 });
 
+test("after g, every key leads to one place", () => {
+  const keys = files
+    .filter((path) => path.endsWith("-area.ts"))
+    .flatMap((path) => [...read(path).matchAll(/\bkey: "(\w)"/g)].map(([, key]) => key));
+  expect(keys.length).toBeGreaterThan(10);
+  expect(keys.filter((key, at) => keys.indexOf(key) !== at)).toEqual([]);
+});
+
 test.each([
   [
     "only the client's own file fetches",

@@ -19,9 +19,9 @@ export interface Edge {
 }
 
 /** Every TypeScript file below these folders, without generated and built files. */
-export const sourceFiles = (folders: readonly string[]): SourceFile[] =>
+export const sourceFiles = (folders: readonly string[], pattern = "**/*.ts"): SourceFile[] =>
   folders.flatMap((folder) =>
-    globSync("**/*.ts", { cwd: join(root, folder), exclude: ["**/node_modules", "**/dist", "**/*generated-*"] }).map(
+    globSync(pattern, { cwd: join(root, folder), exclude: ["**/node_modules", "**/dist", "**/*generated-*"] }).map(
       (name) => {
         const text = readFileSync(join(root, folder, name), "utf8");
         return { path: `${folder}/${name}`, text, lines: text.split("\n").length - 1 };

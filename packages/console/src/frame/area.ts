@@ -23,7 +23,7 @@ export interface Place {
 
 /** What the console knows about a part of itself. Only `router.tsx` lists the areas. */
 export interface Area {
-  /** Below `signedIn`. */
+  /** Below `signedIn`, but for the page to sign in. */
   readonly routes: readonly AnyRoute[];
   readonly place?: Place;
   /** What else the palette offers. */

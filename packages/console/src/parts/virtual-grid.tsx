@@ -6,6 +6,7 @@ import {
   type ReactNode,
   type RefObject,
   useEffect,
+  useLayoutEffect,
   useRef,
 } from "react";
 import { classNames } from "./class-names.ts";
@@ -113,7 +114,7 @@ export function VirtualGrid({
   const { virtual, items, first, last } = useVirtualRows(rows);
   const [from, to] = [Math.floor(first / rangeStep) * rangeStep, Math.ceil(last / rangeStep) * rangeStep];
   useEffect(() => onRange?.(from, to), [onRange, from, to]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (active !== undefined && active < count) virtual.scrollToIndex(active, { align: "auto" });
   }, [active, virtual, count === 0]);
   const onKeyDown = (event: KeyboardEvent) => {

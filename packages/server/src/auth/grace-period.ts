@@ -26,6 +26,7 @@ export function newGracePeriod(
 
 interface AgentWithGracePeriod {
   readonly auth_set_by: string | null;
+  /** An older name of the grace period. */
   readonly auth_way_back_until: Date | null;
 }
 

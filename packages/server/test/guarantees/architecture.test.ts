@@ -288,7 +288,7 @@ const topFolders: Record<string, readonly string[]> = {
 
 describe("imports between the top folders of the repository", () => {
   const topOf = (path: string): string => path.split("/")[0] ?? "";
-  const crossing = sourceFiles(Object.keys(topFolders))
+  const crossing = sourceFiles(Object.keys(topFolders), "**/*.{ts,tsx}")
     .flatMap(importsOf)
     .map((edge) => ({ ...edge, to: edge.to.replace(/^@perch\//, "packages/") }))
     .filter(({ from, to }) => topOf(to) in topFolders && topOf(from) !== topOf(to));

@@ -131,7 +131,7 @@ async function start(stops: Stops, options: InstallationOptions): Promise<Omit<I
   const workers = await startWorkers(stops, workerCount, database, settings);
   const isWorker = hasEngine && workerCount === 0;
   const { apis, startApi } = await startApis(stops, ports, database, settings, { isWorker, onLog });
-  if (workerCount > 0) await waitUntilRegistered(engine);
+  if (hasEngine && workerCount > 0) await waitUntilRegistered(engine);
   const run = (...args: string[]) => runCommand(database, args, settings);
   const createOrganisation: Installation["createOrganisation"] = (name, tier = "pro") =>
     run("create-organisation", "--name", name, "--tier", tier);

@@ -82,7 +82,11 @@ export async function startServer(
   const child = spawn(process.execPath, [main, role], { env, stdio: ["ignore", "ignore", "pipe"] });
   child.stderr?.on("data", onLog);
   const url = `http://127.0.0.1:${port}`;
-  await waitUntilReady(url, child, 60);
+  await waitUntilReady(url, child, 60).catch((error: unknown) => {
+    // Or it would run on, and keep its parent from ending.
+    child.kill("SIGKILL");
+    throw error;
+  });
   return {
     url,
     child,

@@ -25,7 +25,8 @@ const tabs = [
   { to: "/agents/$agent/security", name: "Security" },
 ] as const;
 
-const PlaceName = ({ to }: { readonly to: string }) => placesOf(useAreas()).find(({ route }) => route.to === to)?.name;
+const PlaceName = ({ to }: { readonly to: string }) =>
+  placesOf(useAreas()).find(({ route }) => route.to === to)?.name ?? to;
 
 const AgentTabs = ({ agent, name }: { readonly agent: string; readonly name: string }) => (
   <Tabs label="Pages of this agent">

@@ -8,6 +8,7 @@ import { addMemory, createAgentWithMemory, searchMemoryContents } from "../../..
 import { newUuid, parsePublicId } from "../../platform/ids.ts";
 import { createLogger } from "../../platform/logger.ts";
 import { shutDown } from "../../platform/shutdown.ts";
+import { createEmbedMemories } from "./embed-memories.ts";
 import { updateEmbeddings } from "./embedding-queries.ts";
 
 const perch = usePerch({}, { withWorker: true });
@@ -174,6 +175,23 @@ describe("DELETE /v1/agents/{agent_id}/memory", () => {
       sql`select id, embedder from memories where agent_id = ${agent.agentId}`.execute(trx),
     );
     expect(rows).toEqual([{ id: keptId, embedder: "another" }]);
+  });
+
+  test("the embedder comes back later for what a clear holds, and does not embed it again and again", async () => {
+    const { id } = await createAgentWithMemory(org, {}, "held");
+    const agent = { organisationId: organisationId(), agentId: parsePublicId("agent", id) ?? "" };
+    await addMemory(org, "held", "held");
+    const { db, memory, logger } = perch().server.core;
+    const embedMemories = createEmbedMemories({ db, findEmbedder: memory.findEmbedder, logger, now: Date.now });
+    const ofAgent = sql`agent_id = ${agent.agentId}`;
+    await db.inOrganisation(agent.organisationId, (trx) =>
+      sql`update memories set embedder = null, dimensions = null, embedding = null where ${ofAgent}`.execute(trx),
+    );
+    await db.inOrganisation(agent.organisationId, async (clearing) => {
+      await sql`select from memories where ${ofAgent} for update`.execute(clearing);
+      expect(await embedMemories(agent, 0)).toEqual({ againAfterMs: 1000 });
+    });
+    expect(await embedMemories(agent, 0)).toEqual({ againAfterMs: null });
   });
 
   test("a large clear hides everything at once, continues in the background and reports its progress", async () => {

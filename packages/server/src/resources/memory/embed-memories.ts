@@ -43,20 +43,20 @@ export async function findEmbedderSettings(
 
 /** Embeds the memories that have no vector of the agent's current embedder, batch by batch. */
 export function createEmbedMemories({ db, findEmbedder, logger, now }: EmbedMemoriesDeps): EmbedMemories {
-  const embedBatch = async (agent: AgentKey, settings: EmbedderSettings): Promise<number> => {
+  /** How many were embedded; undefined if none is left. */
+  const embedBatch = async (agent: AgentKey, settings: EmbedderSettings): Promise<number | undefined> => {
     const embedder = embedderName(settings);
     const unembedded = await db.inOrganisation(agent.organisationId, (trx) =>
       listUnembedded(trx, agent, embedder, batchSize),
     );
-    if (unembedded.length === 0) return 0;
+    if (unembedded.length === 0) return undefined;
     const { embed } = await findEmbedder(agent.organisationId, settings, "background");
     const contents = unembedded.map(({ content }) => content);
     const vectors = await embed(contents, AbortSignal.timeout(embedTimeoutMs));
     const embeddings = unembedded.map(({ id }, i) => ({ id, embedding: toVector(vectors[i] ?? []) }));
-    await db.inOrganisation(agent.organisationId, (trx) =>
+    return db.inOrganisation(agent.organisationId, (trx) =>
       updateEmbeddings(trx, agent, { embedder, dimensions: settings.dimensions }, embeddings),
     );
-    return unembedded.length;
   };
 
   const retryDelayMs = (error: unknown, failures: number): number => {
@@ -73,7 +73,10 @@ export function createEmbedMemories({ db, findEmbedder, logger, now }: EmbedMemo
       const settings = await findEmbedderSettings(db, agent);
       try {
         // A short batch need not be the last: it only has memories of at most two other embedders.
-        if (!settings || (await embedBatch(agent, settings)) === 0) return { againAfterMs: null };
+        const embedded = settings && (await embedBatch(agent, settings));
+        if (embedded === undefined) return { againAfterMs: null };
+        // A clear holds all of them: to embed them again at once would be for nothing.
+        if (embedded === 0) return { againAfterMs: initialBackoffMs };
       } catch (error) {
         const isTimeout = error instanceof DOMException && error.name === "TimeoutError";
         const isEmbedders = error instanceof TransientModelError || error instanceof PermanentModelError || isTimeout;

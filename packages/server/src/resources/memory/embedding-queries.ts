@@ -67,19 +67,20 @@ export interface Embedding {
 }
 
 /**
- * Memories that are deleted meanwhile are skipped, and those that somebody else changes right now: they are listed again. So it never
- * waits for a clear, which locks many of them in another order.
+ * Skips memories that were deleted meanwhile, and those that another transaction changes right now, which are listed again. So it never
+ * waits for a clear, which locks many of them in another order. Returns how many it changed.
  */
 export async function updateEmbeddings(
   trx: OrganisationTransaction,
   { organisationId, agentId }: AgentKey,
   { embedder, dimensions }: { readonly embedder: string; readonly dimensions: number },
   embeddings: readonly Embedding[],
-): Promise<void> {
-  await sql`
+): Promise<number> {
+  const { numAffectedRows } = await sql`
     update memories m set embedder = ${embedder}, dimensions = ${dimensions}, embedding = e.embedding::halfvec
       from (select o.id, n.embedding from jsonb_to_recordset(${JSON.stringify(embeddings)}::jsonb) as n (id uuid, embedding text)
               join memories o on o.organisation_id = ${organisationId} and o.agent_id = ${agentId} and o.id = n.id
               for update of o skip locked) e
       where m.organisation_id = ${organisationId} and m.agent_id = ${agentId} and m.id = e.id`.execute(trx);
+  return Number(numAffectedRows ?? 0n);
 }

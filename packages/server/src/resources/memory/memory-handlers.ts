@@ -62,7 +62,7 @@ interface MemoryAgent extends AgentKey {
   readonly embedder: EmbedderSettings;
 }
 
-const findMemoryAgent = async (agents: AgentDirectory, context: RequestContext, ref: string): Promise<MemoryAgent> => {
+const resolveAgent = async (agents: AgentDirectory, context: RequestContext, ref: string): Promise<MemoryAgent> => {
   const agent = await agents.get(context, ref);
   return { organisationId: agent.organisation_id, agentId: agent.id, embedder: embedderOf(agent) };
 };
@@ -84,11 +84,10 @@ const tryEmbed = async (
 
 export const memoryHandlers = (deps: MemoryDeps) => {
   const { db, agents, engineTasks, quotas, searchMemory } = deps;
-  const resolveAgent = (context: RequestContext, ref: string) => findMemoryAgent(agents, context, ref);
 
   return {
     "POST /v1/agents/{agent_id}/memory/search": async ({ params, body }, context) => {
-      const agent = await resolveAgent(context, params.agent_id);
+      const agent = await resolveAgent(agents, context, params.agent_id);
       const { limit, offset } = body;
       const result = await searchMemory(agent, { ...toSearch(body), embedder: agent.embedder, signal: context.signal });
       const data = result.hits.map(({ row, score, score_parts }) => ({ ...toMemory(row), score, score_parts }));
@@ -97,7 +96,7 @@ export const memoryHandlers = (deps: MemoryDeps) => {
     },
 
     "POST /v1/agents/{agent_id}/memory": async ({ params, body }, context) => {
-      const agent = await resolveAgent(context, params.agent_id);
+      const agent = await resolveAgent(agents, context, params.agent_id);
       quotas.requireSpace(context.caller.organisation, ["memoryBytes"]);
       const vector = await tryEmbed(deps, agent, body.content, context.signal);
       const memory = { ...toNewMemory(body), ...vector };
@@ -111,7 +110,7 @@ export const memoryHandlers = (deps: MemoryDeps) => {
     },
 
     "GET /v1/agents/{agent_id}/memory": async ({ params, query }, context) => {
-      const agent = await resolveAgent(context, params.agent_id);
+      const agent = await resolveAgent(agents, context, params.agent_id);
       const filter = { owner: optionalOwner(query.user_id), sessionId: query.session_id };
       return db.inOrganisation(agent.organisationId, async (trx) => {
         const rows = await queries.listMemories(trx, agent, filter, query);
@@ -121,7 +120,7 @@ export const memoryHandlers = (deps: MemoryDeps) => {
     },
 
     "GET /v1/agents/{agent_id}/memory/status": async ({ params }, context) => {
-      const agent = await resolveAgent(context, params.agent_id);
+      const agent = await resolveAgent(agents, context, params.agent_id);
       const { embedder } = agent;
       return db.inOrganisation(agent.organisationId, async (trx) =>
         single({
@@ -135,7 +134,7 @@ export const memoryHandlers = (deps: MemoryDeps) => {
     },
 
     "GET /v1/agents/{agent_id}/memory/{memory_id}": async ({ params }, context) => {
-      const agent = await resolveAgent(context, params.agent_id);
+      const agent = await resolveAgent(agents, context, params.agent_id);
       const id = parsePublicId("memory", params.memory_id);
       const row = id && (await db.inOrganisation(agent.organisationId, (trx) => queries.findMemory(trx, agent, id)));
       if (!row) throw notFound("memory", params.memory_id);
@@ -143,7 +142,7 @@ export const memoryHandlers = (deps: MemoryDeps) => {
     },
 
     "DELETE /v1/agents/{agent_id}/memory/{memory_id}": async ({ params }, context) => {
-      const agent = await resolveAgent(context, params.agent_id);
+      const agent = await resolveAgent(agents, context, params.agent_id);
       const id = parsePublicId("memory", params.memory_id);
       return context.change(async (trx) => {
         if (!id || !(await queries.findMemory(trx, agent, id)) || !(await queries.deleteMemory(trx, agent, id)))

@@ -7,6 +7,14 @@ const problemsOf = (document: object) =>
   checkDocument(schema, document).map(({ path, message }) => `${path.join(".")}: ${message}`);
 
 describe("checkDocument", () => {
+  test("can read every pattern of the schema: one that it cannot would hide all that is wrong", () => {
+    const patterns = [...JSON.stringify(schema).matchAll(/"pattern":("(?:[^"\\]|\\.)*")/g)].map(
+      ([, text = ""]) => JSON.parse(text) as string,
+    );
+    expect(patterns.length).toBeGreaterThan(5);
+    for (const pattern of patterns) expect(() => new RegExp(pattern, "u"), pattern).not.toThrow();
+  });
+
   test("finds nothing wrong with a whole definition", () => {
     const definition = {
       model: "perch/echo",
