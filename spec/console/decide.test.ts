@@ -192,8 +192,9 @@ test("edited arguments are not lost without a question, and a decision under way
   await inDialog(page, "Approve call").click();
   await page.getByRole("dialog").getByText("The order is closed.").waitFor();
   await inDialog(page, "Cancel").click();
-  const held = Promise.withResolvers<void>();
+  const [asked, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   await page.route(approving, async (route) => {
+    asked.resolve();
     await held.promise;
     await route.continue();
   });
@@ -202,6 +203,7 @@ test("edited arguments are not lost without a question, and a decision under way
   // What was refused before says nothing about this attempt.
   expect(await page.getByRole("dialog").getByRole("alert").count()).toBe(0);
   await inDialog(page, "Approve call").click();
+  await asked.promise;
   await page.keyboard.press("Escape");
   expect(await page.getByRole("dialog").count()).toBe(1);
   held.resolve();
