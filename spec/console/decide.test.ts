@@ -204,6 +204,9 @@ test("edited arguments are not lost without a question, and a decision under way
   expect(await page.getByRole("dialog").getByRole("alert").count()).toBe(0);
   await inDialog(page, "Approve call").click();
   await asked.promise;
+  await expect.poll(() => inDialog(page, "Cancel").isDisabled()).toBe(true);
+  // The dialog learns that it must stay in the frame after that.
+  await page.evaluate(() => new Promise((resolve) => setTimeout(resolve, 100)));
   await page.keyboard.press("Escape");
   expect(await page.getByRole("dialog").count()).toBe(1);
   held.resolve();
