@@ -43,7 +43,7 @@ export const useAreas = (): readonly Area[] => useRouteContext({ from: "__root__
 
 export const placesOf = (areas: readonly Area[]): readonly Place[] => areas.flatMap(({ place }) => place ?? []);
 
-/** The places that somebody with these permissions is shown. */
+/** The places that these permissions allow to see. */
 export function useShownPlaces(): readonly Place[] {
   const { permissions } = useMe().key;
   return placesOf(useAreas().filter(({ needs }) => !needs || permissions.includes(needs.permission)));

@@ -10,8 +10,8 @@ export interface GracePeriod {
 const gracePeriodMs = 3_600_000;
 
 /**
- * For a key that sets `auth`, where there was none: then the key alone could do as much a moment ago. Whoever changes an `auth` has a
- * token, and whoever uses a grace period does not get a longer one by it.
+ * For a key that sets `auth`, where there was none: then the key alone could do as much a moment ago. Changing an `auth`
+ * takes a token, and using a grace period does not make it longer.
  */
 export function newGracePeriod(
   { keyId, usesGracePeriod }: Caller,

@@ -22,7 +22,7 @@ function sign(
 
 let perch: Awaited<ReturnType<typeof startPerch>>;
 let organisation: Organisation;
-/** Whoever sets `auth` has a grace period of an hour, so another key asks. */
+/** The key that sets `auth` has a grace period of an hour, so another one asks. */
 let otherKey: string;
 beforeAll(async () => {
   perch = await startPerch();

@@ -19,7 +19,7 @@ let provider: OpenIdProvider;
 let otherProvider: OpenIdProvider;
 let perch: Awaited<ReturnType<typeof startPerch>>;
 let organisation: Organisation;
-/** Whoever sets `auth` has a grace period of an hour, so another key asks. */
+/** The key that sets `auth` has a grace period of an hour, so another one asks. */
 let otherKey: string;
 
 const auth = (change: object = {}) => ({

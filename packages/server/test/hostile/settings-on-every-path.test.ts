@@ -49,7 +49,7 @@ async function createGuarded(setting: Setting) {
   const delivery = ok(await call("POST /v1/webhooks/{webhook_id}/test", { params: { webhook_id } })).data;
   const newKey = { name: "bound", role: "admin" as const, agent_id: "vault" };
   const key = ok(await call("POST /v1/keys", { body: newKey })).data;
-  // Whoever sets `auth` has a grace period of an hour, so somebody else asks.
+  // The key that sets `auth` has a grace period of an hour, so another one asks.
   const otherKey = await organisation.createKey({ permissions: ["read", "write", "delete", "manage", "approve"] });
   const params = { agent_id: "vault" };
   const { id: vaultId } = ok(await call("GET /v1/agents/{agent_id}", { params })).data;

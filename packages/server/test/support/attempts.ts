@@ -1,6 +1,6 @@
 import type { Organisation } from "./harness.ts";
 
-/** Of things that an organisation has. */
+/** The ids of what an organisation has. */
 export interface Ids {
   readonly agentId: string;
   readonly approvalId: string;

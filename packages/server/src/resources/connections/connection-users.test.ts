@@ -22,7 +22,7 @@ beforeEach(async () => {
   const tools = [connectedTool(mail.url, provider.issuer)];
   const body = { name: "private", model: "perch/script", tools, auth: { type: "jwt", secret } };
   ok(await organisation.call("POST /v1/agents", { body } as never));
-  // Whoever sets `auth` has a grace period of an hour, so another key asks.
+  // The key that sets `auth` has a grace period of an hour, so another one asks.
   key = await organisation.createKey({ permissions: ["read", "write"] });
 });
 

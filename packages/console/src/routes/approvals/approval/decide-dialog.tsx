@@ -66,15 +66,20 @@ export function DecideDialog({ approval, verdict, open, onClose, description, on
   const isDecided = approval.status !== "open";
   const wrongCode = isAboutCode(decide.error) ? decide.error?.message : undefined;
   const close = () => {
-    // Closed, it would look as if nothing were decided.
-    if (decide.isPending) return;
     // The next attempt begins without this one's refusal, and a code counts only once.
     decide.reset();
     setCode("");
     onClose();
   };
   return (
-    <Dialog open={open} onClose={close} title={`${verbs[verdict]} the ${callName(approval)}`} description={description}>
+    // Closed while it works, it would look as if nothing were decided.
+    <Dialog
+      open={open}
+      onClose={close}
+      title={`${verbs[verdict]} the ${callName(approval)}`}
+      description={description}
+      isFirm={decide.isPending}
+    >
       <form onSubmit={submit} className="flex flex-col gap-3">
         {!isDecided && isReject && <ReasonField reason={reason} onChange={setReason} />}
         {!isDecided && approval.second_factor && (

@@ -32,7 +32,7 @@ export function LogList({ agent, log, openId, onOpen, isFiltered, onClear }: Log
   const found = activeId === undefined ? -1 : all.findIndex(({ id }) => id === activeId);
   const active = found === -1 ? undefined : found;
   usePauseKey(isTail, () => (store.isPaused() ? store.resume() : store.pause()));
-  // Whoever closes a line goes on in the list, and so does whoever begins to follow: on the button, space would end it.
+  // The focus goes back to the list when a line is closed, and when following begins: on the button, space would end it.
   useFocusGrid(scroller, openId === undefined);
   useFocusGrid(scroller, isTail);
   const openAt = (index: number) => {

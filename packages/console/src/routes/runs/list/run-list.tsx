@@ -32,7 +32,7 @@ export function RunList({ listing, empty }: RunListProps) {
     if (run) open(run.agent_name, run.request_id, replace);
   };
   useActiveFromAddress(pages, openId, setActive);
-  // Whoever closes a run goes on in the list.
+  // The focus goes back to the list when a run is closed.
   useFocusGrid(scroller, openId === undefined);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => () => clearTimeout(timer.current), []);
