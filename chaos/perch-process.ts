@@ -4,8 +4,7 @@ import { closeSync, openSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-
-const main = join(import.meta.dirname, "../packages/server/src/main.ts");
+import { serverMain } from "@perch/testkit/installation/server-main.ts";
 
 /** The servers' log. The verdict does not depend on it. */
 export const logFile = join(tmpdir(), `perch-chaos-${process.pid}.log`);
@@ -17,7 +16,7 @@ export const environment = (settings: NodeJS.ProcessEnv): NodeJS.ProcessEnv => (
 });
 
 export async function runPerch(settings: NodeJS.ProcessEnv, args: readonly string[]): Promise<string> {
-  const { stdout } = await promisify(execFile)(process.execPath, [main, ...args], { env: environment(settings) });
+  const { stdout } = await promisify(execFile)(process.execPath, [serverMain, ...args], { env: environment(settings) });
   return stdout.trim();
 }
 
@@ -40,7 +39,10 @@ export function createPerchProcess(
     pid: () => (hasEnded() ? undefined : child?.pid),
     start: async () => {
       const log = openSync(logFile, "a");
-      child = spawn(process.execPath, [main, role], { env: environment(settings), stdio: ["ignore", "ignore", log] });
+      child = spawn(process.execPath, [serverMain, role], {
+        env: environment(settings),
+        stdio: ["ignore", "ignore", log],
+      });
       closeSync(log);
       const deadline = performance.now() + 120_000;
       while (!(await answers())) {

@@ -5,10 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { type ScratchDatabase, serviceUrl, withClient } from "@perch/testkit/installation/scratch-database.ts";
+import { serverMain } from "@perch/testkit/installation/server-main.ts";
 import { runCommand, startServer } from "@perch/testkit/installation/server-process.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
-const main = join(import.meta.dirname, "../../packages/server/src/main.ts");
 const suffix = randomBytes(4).toString("hex");
 /** Names that are harmful wherever they are not quoted. */
 const names = { database: `perch's "${suffix}"`, owner: `plain "o'${suffix}"`, server: `server $perch$ ${suffix}` };
@@ -34,7 +34,9 @@ function urlOf(role: string, password: string, database: string): string {
 
 /** Without any setting in its environment. */
 const run = (...args: string[]) =>
-  promisify(execFile)(process.execPath, [main, "prepare-database", ...args], { env: { PATH: process.env.PATH } }).then(
+  promisify(execFile)(process.execPath, [serverMain, "prepare-database", ...args], {
+    env: { PATH: process.env.PATH },
+  }).then(
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
     ({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }) => ({ code, stdout, stderr }),
   );

@@ -2,14 +2,13 @@ import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { request } from "node:http";
 import { connect } from "node:net";
-import { join } from "node:path";
 import { promisify } from "node:util";
 import { createScratchDatabase, type ScratchDatabase } from "@perch/testkit/installation/scratch-database.ts";
+import { serverMain } from "@perch/testkit/installation/server-main.ts";
 import { runCommand, scratchSettings, startServer } from "@perch/testkit/installation/server-process.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import server from "../../packages/server/package.json" with { type: "json" };
 
-const main = join(import.meta.dirname, "../../packages/server/src/main.ts");
 let empty: ScratchDatabase;
 let database: ScratchDatabase;
 
@@ -24,7 +23,7 @@ afterAll(async () => {
 });
 
 const run = (args: string[], env: NodeJS.ProcessEnv) =>
-  promisify(execFile)(process.execPath, [main, ...args], { env }).then(
+  promisify(execFile)(process.execPath, [serverMain, ...args], { env }).then(
     ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
     ({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }) => ({ code, stdout, stderr }),
   );

@@ -7,6 +7,7 @@ import { type Certificate, createCertificates } from "@perch/testkit/identity/ce
 import { type OpenIdProvider, startOpenIdProvider } from "@perch/testkit/identity/open-id-provider.ts";
 import { startInstallation } from "@perch/testkit/installation/installation.ts";
 import { type ScratchDatabase, withClient } from "@perch/testkit/installation/scratch-database.ts";
+import { serverMain } from "@perch/testkit/installation/server-main.ts";
 import { freePort, scratchSettings } from "@perch/testkit/installation/server-process.ts";
 import { sendRequest } from "./http-client.ts";
 import { type HttpsReceiver, startHttpsReceiver } from "./https-receiver.ts";
@@ -42,7 +43,7 @@ async function startTlsNode(database: ScratchDatabase, settings: NodeJS.ProcessE
   const port = await freePort();
   const url = `https://127.0.0.1:${port}`;
   const env = { ...process.env, ...scratchSettings(database, port), ...settings };
-  const child: ChildProcess = spawn(process.execPath, [join(root, "packages/server/src/main.ts"), "serve"], {
+  const child: ChildProcess = spawn(process.execPath, [serverMain, "serve"], {
     env,
     stdio: ["ignore", "ignore", "inherit"],
   });

@@ -7,10 +7,10 @@ import { join } from "node:path";
 import { type DurablePostgres, startDurablePostgres } from "@perch/testkit/installation/durable-postgres.ts";
 import { installationSettings } from "@perch/testkit/installation/installation-settings.ts";
 import { type RestateCluster, startRestate } from "@perch/testkit/installation/restate-process.ts";
+import { serverMain } from "@perch/testkit/installation/server-main.ts";
 import { freePort } from "@perch/testkit/installation/server-process.ts";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 
-const main = join(import.meta.dirname, "../../src/main.ts");
 const folder = mkdtempSync(join(tmpdir(), "perch-start-order-"));
 const passwords = { owner: randomBytes(12).toString("hex"), server: randomBytes(12).toString("hex") };
 const running: ChildProcess[] = [];
@@ -40,6 +40,7 @@ function urlOf(role: string, password: string, database: string): string {
 /** A database and roles that nobody has made yet. */
 const lateSettings = (waitSeconds: number, port = 0): NodeJS.ProcessEnv => ({
   PATH: process.env.PATH,
+  NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
   ...installationSettings({
     database: {
       appUrl: urlOf("late_server", passwords.server, "late"),
@@ -54,7 +55,7 @@ const lateSettings = (waitSeconds: number, port = 0): NodeJS.ProcessEnv => ({
 });
 
 function start(args: string[], env: NodeJS.ProcessEnv) {
-  const child = spawn(process.execPath, [main, ...args], { env, stdio: ["ignore", "ignore", "pipe"] });
+  const child = spawn(process.execPath, [serverMain, ...args], { env, stdio: ["ignore", "ignore", "pipe"] });
   running.push(child);
   const exited = once(child, "close") as Promise<[number | null, NodeJS.Signals | null]>;
   let text = "";

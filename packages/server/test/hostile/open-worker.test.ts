@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { join } from "node:path";
 import { promisify } from "node:util";
+import { serverMain } from "@perch/testkit/installation/server-main.ts";
 import { describe, expect, test } from "vitest";
 import { refuseOpenWorker } from "../../src/config/engine-settings.ts";
 
@@ -32,7 +32,6 @@ describe("a worker without identity keys", () => {
     ["all", true],
     ["serve", false],
   ])("perch-server %s: refused before anything is connected: %s", async (role, isRefused) => {
-    const main = join(import.meta.dirname, "../../src/main.ts");
     // Nothing listens there: a process that goes on fails with another message.
     const env = {
       PATH: process.env.PATH,
@@ -41,7 +40,7 @@ describe("a worker without identity keys", () => {
       PERCH_WORKER_HOST: "0.0.0.0",
       PERCH_LOG_LEVEL: "silent",
     };
-    const failed = (await promisify(execFile)(process.execPath, [main, role], { env, timeout: 20_000 }).catch(
+    const failed = (await promisify(execFile)(process.execPath, [serverMain, role], { env, timeout: 20_000 }).catch(
       (error: unknown) => error,
     )) as { code: number; stderr: string };
     expect(failed.stderr.includes("PERCH_WORKER_HOST is 0.0.0.0")).toBe(isRefused);

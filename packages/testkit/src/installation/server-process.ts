@@ -1,13 +1,11 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { connect, createServer } from "node:net";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { installationSettings } from "./installation-settings.ts";
 import type { ScratchDatabase } from "./scratch-database.ts";
-
-const main = join(import.meta.dirname, "../../../server/src/main.ts");
+import { serverMain } from "./server-main.ts";
 
 export const scratchSettings = (database: ScratchDatabase, port: number): NodeJS.ProcessEnv => ({
   ...installationSettings({ database }),
@@ -23,7 +21,7 @@ export async function runCommand(
   args: string[],
   extra: NodeJS.ProcessEnv = {},
 ): Promise<string> {
-  const { stdout } = await promisify(execFile)(process.execPath, [main, ...args], {
+  const { stdout } = await promisify(execFile)(process.execPath, [serverMain, ...args], {
     env: { ...process.env, ...scratchSettings(database, 0), ...extra },
   });
   return stdout.trim();
@@ -79,7 +77,7 @@ export async function startServer(
 ): Promise<ServerProcess> {
   const port = Number(extra.PERCH_PORT ?? (await freePort()));
   const env = { ...process.env, ...scratchSettings(database, port), ...extra };
-  const child = spawn(process.execPath, [main, role], { env, stdio: ["ignore", "ignore", "pipe"] });
+  const child = spawn(process.execPath, [serverMain, role], { env, stdio: ["ignore", "ignore", "pipe"] });
   child.stderr?.on("data", onLog);
   const url = `http://127.0.0.1:${port}`;
   await waitUntilReady(url, child, 60).catch((error: unknown) => {
@@ -120,7 +118,7 @@ export interface WorkerProcess {
 export async function startWorker(database: ScratchDatabase, extra: NodeJS.ProcessEnv): Promise<WorkerProcess> {
   const port = Number(extra.PERCH_WORKER_PORT ?? (await freePort()));
   const env = { ...process.env, ...scratchSettings(database, 0), PERCH_WORKER_PORT: String(port), ...extra };
-  const child = spawn(process.execPath, [main, "work"], { env, stdio: ["ignore", "ignore", "inherit"] });
+  const child = spawn(process.execPath, [serverMain, "work"], { env, stdio: ["ignore", "ignore", "inherit"] });
   for (let attempt = 0; !(await acceptsConnections(port)); attempt++) {
     if (child.exitCode !== null || attempt === 600) {
       // Or it would run on, and keep its parent from ending.

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { join } from "node:path";
 import { installationSettings } from "@perch/testkit/installation/installation-settings.ts";
+import { serverMain } from "@perch/testkit/installation/server-main.ts";
 import { scratchSettings } from "@perch/testkit/installation/server-process.ts";
 import { expect } from "vitest";
 import type { Organisation, Perch } from "../harness.ts";
@@ -9,8 +9,7 @@ import type { Organisation, Perch } from "../harness.ts";
 /** Kills the command, in a process of its own, when it has deleted the rows of its first tables. */
 export async function eraseAndKill(perch: Perch, valkeyUrl: string, { id }: Organisation): Promise<void> {
   const { config } = perch.server.core;
-  const main = join(import.meta.dirname, "../../../src/main.ts");
-  const child = spawn(process.execPath, [main, "erase-organisation", "--organisation", id, "--yes"], {
+  const child = spawn(process.execPath, [serverMain, "erase-organisation", "--organisation", id, "--yes"], {
     env: {
       ...process.env,
       ...scratchSettings(perch.database, 0),
