@@ -1,5 +1,6 @@
 import { delimiter, join } from "node:path";
 import { defineConfig } from "vitest/config";
+import { longTests } from "./scripts/verify/stages.ts";
 
 const fast = [
   "packages/contract/**/*.test.ts",
@@ -36,8 +37,11 @@ const fast = [
 /** A condition that a test waits for may take this long on a busy machine; a test that passes does not wait for it. */
 const patientPoll = { expect: { poll: { timeout: 20_000 } } };
 
+/** The required tier of `pnpm verify` sets this. */
+const leftOut = ["**/node_modules/**", ...(process.env.TEST_WITHOUT_LONG ? longTests : [])];
+
 const withServices = {
-  exclude: [...fast, "**/node_modules/**"],
+  exclude: [...fast, ...leftOut],
   globalSetup: "packages/server/test/support/template-database.ts",
   testTimeout: 90_000,
   hookTimeout: 60_000,
@@ -83,6 +87,7 @@ export default defineConfig({
             "site/**/*.test.ts",
             "packages/testkit/src/installation/**/*.test.ts",
           ],
+          exclude: leftOut,
           testTimeout: 120_000,
           hookTimeout: 120_000,
           ...patientPoll,
@@ -92,6 +97,7 @@ export default defineConfig({
         test: {
           name: "console",
           include: ["spec/console/**/*.test.ts"],
+          exclude: leftOut,
           globalSetup: "spec/console/console-setup.ts",
           testTimeout: 120_000,
           hookTimeout: 120_000,

@@ -1,0 +1,199 @@
+/** The stages of `pnpm verify`, as data. The order is the order in which they start. */
+
+export type Tier = "required" | "full";
+
+/** What must be there before a stage starts. */
+export type Need = "console" | "services" | "bundle" | "containers" | "parts" | "root";
+
+export type Check =
+  | {
+      readonly tests: readonly string[];
+      readonly workers: number;
+      /** Only these files. */
+      readonly only?: readonly string[];
+      /** All files except `longTests`. */
+      readonly withoutLong?: true;
+    }
+  | { readonly tool: string; readonly args: readonly string[] }
+  /** A program of ours. It counts as one check, or as many as its last line counts. */
+  | { readonly script: string; readonly args?: readonly string[] };
+
+export interface Stage {
+  readonly name: string;
+  readonly tier: Tier;
+  /** Paths whose change can change the result. */
+  readonly inputs: readonly string[];
+  /** The budget, in seconds of processor time of the processes that the stage starts and waits for. */
+  readonly cpuSeconds: number;
+  /** How many cores it keeps busy. Stages run beside each other while there are cores for them. */
+  readonly cores: 1 | 2;
+  readonly needs: readonly Need[];
+  readonly checks: readonly Check[];
+  /** Into how many jobs a hosted runner divides it. */
+  readonly shards?: number;
+}
+
+/** Inputs of every stage. */
+export const commonInputs = [
+  "pnpm-lock.yaml",
+  "pnpm-workspace.yaml",
+  "**/package.json",
+  "tsconfig.json",
+  "vitest.config.ts",
+  ".ci/**",
+  "scripts/verify.ts",
+  "scripts/verify/**",
+  "packages/contract/**",
+  "packages/testkit/**",
+];
+
+const server = ["packages/server/**", "packages/console/public/**"];
+const clients = ["packages/sdk/**", "packages/cli/**"];
+const console = ["packages/console/**", "spec/console/**"];
+
+/**
+ * Tests that only the full tier runs: each repeats at another level what the required tier tests, or measures
+ * something that seldom changes. The comment names what the required tier has.
+ */
+export const longTests = [
+  "packages/server/test/loss/releases.test.ts", // worker-rollout and chaos; `--upgrade` in the full tier
+  "packages/server/test/loss/migration-kills.test.ts", // migrations run for every test database
+  "packages/server/test/loss/tracing-loss.test.ts", // tracing
+  "packages/server/test/loss/telemetry-loss.test.ts", // tracing-settings
+  "packages/server/test/guarantees/retrieval/retrieval-quality.test.ts", // recall-runs; quality changes with the model only
+  "packages/server/src/resources/memory/change-embedder.test.ts", // embedder tests of memory
+  "packages/server/test/guarantees/systemd-units.test.ts", // start-order
+  "spec/acceptance/docs-page.test.ts", // the contract's examples
+  "spec/acceptance/operator-metrics.test.ts", // the alerts' names in the fast project
+  "spec/acceptance/restart-of-everything.test.ts", // chaos
+  "site/documentation-site.test.ts", // documents in the fast project
+  "spec/console/perch-dev.test.ts", // the command line's dev.test.ts
+  "spec/console/node-killed.test.ts", // interrupted-work
+];
+
+const chaos = (mode: string, cpuSeconds: number, inputs: readonly string[] = []): Stage => ({
+  name: mode === "" ? "chaos" : `chaos-${mode}`,
+  tier: mode === "" ? "required" : "full",
+  inputs: ["chaos/**", "packages/server/**", ...inputs],
+  cpuSeconds,
+  cores: 2,
+  needs: ["services", "bundle", "root"],
+  checks: [{ script: "chaos/main.ts", args: ["--short", ...(mode === "" ? [] : [`--${mode}`]), "--json"] }],
+});
+
+export const stages: readonly Stage[] = [
+  {
+    name: "static",
+    tier: "required",
+    inputs: ["**/*.{ts,tsx,json,css}"],
+    cpuSeconds: 110,
+    cores: 1,
+    needs: [],
+    checks: [
+      { tool: "biome", args: ["ci", "."] },
+      { tool: "oxlint", args: ["--type-aware", "--deny-warnings"] },
+      { tool: "tsc", args: ["--noEmit"] },
+      { tool: "tsc", args: ["--noEmit", "-p", "packages/console"] },
+    ],
+  },
+  {
+    name: "fast",
+    tier: "required",
+    inputs: ["**"],
+    cpuSeconds: 60,
+    cores: 1,
+    needs: ["console"],
+    checks: [{ tests: ["fast"], workers: 2 }],
+  },
+  {
+    name: "services",
+    tier: "required",
+    inputs: [...server, "scripts/*.ts", "docs/database-rights.md"],
+    cpuSeconds: 800,
+    cores: 2,
+    needs: ["services", "bundle", "console"],
+    checks: [{ tests: ["services"], workers: 3, withoutLong: true }],
+    shards: 3,
+  },
+  {
+    name: "clients",
+    tier: "required",
+    inputs: [...server, ...clients, "spec/sdk-cases/**", "spec/sdk-surfaces/**"],
+    cpuSeconds: 250,
+    cores: 1,
+    needs: ["services", "bundle", "console"],
+    checks: [{ tests: ["sdk", "cli"], workers: 2 }],
+  },
+  {
+    name: "python",
+    tier: "required",
+    inputs: [...server, "sdk-python/**", "spec/sdk-cases/**"],
+    cpuSeconds: 110,
+    cores: 1,
+    needs: ["services", "bundle"],
+    checks: [{ script: "sdk-python/check.ts" }],
+  },
+  {
+    name: "acceptance",
+    tier: "required",
+    inputs: [...server, ...clients, "docs/guides/**", "README.md", "examples/**", "spec/**", "deploy/**", "site/**"],
+    cpuSeconds: 250,
+    cores: 1,
+    needs: ["services", "bundle", "console"],
+    checks: [{ tests: ["acceptance"], workers: 2, withoutLong: true }],
+  },
+  {
+    name: "console",
+    tier: "required",
+    inputs: [...server, ...console, "packages/sdk/**"],
+    cpuSeconds: 400,
+    cores: 2,
+    needs: ["services", "bundle", "console"],
+    checks: [{ tests: ["console"], workers: 3, withoutLong: true }],
+    shards: 2,
+  },
+  chaos("", 150),
+  {
+    name: "long-tests",
+    tier: "full",
+    inputs: [...server, ...console, "site/**", "docs/**", "deploy/alerts/**", "spec/**"],
+    cpuSeconds: 300,
+    cores: 2,
+    needs: ["services", "bundle", "console"],
+    checks: [{ tests: ["services", "acceptance", "console"], workers: 3, only: longTests }],
+  },
+  {
+    name: "quick-start",
+    tier: "full",
+    inputs: ["packages/**", "scripts/quick-start.ts", "scripts/pack-packages.ts", "README.md"],
+    cpuSeconds: 60,
+    cores: 2,
+    needs: ["services"],
+    checks: [{ script: "scripts/quick-start.ts" }],
+  },
+  {
+    name: "manifests",
+    tier: "full",
+    inputs: ["deploy/helm/**"],
+    cpuSeconds: 30,
+    cores: 1,
+    needs: [],
+    checks: [{ script: "deploy/helm/validate.ts" }],
+  },
+  {
+    name: "image",
+    tier: "full",
+    inputs: ["deploy/image/**", "deploy/compose/**", "packages/**"],
+    cpuSeconds: 120,
+    cores: 2,
+    needs: ["services", "containers", "parts"],
+    checks: [{ tests: ["image"], workers: 1 }, { script: "deploy/compose/first-answer.ts" }],
+  },
+  chaos("neighbour", 90),
+  chaos("upgrade", 120),
+  chaos("alerts", 60, ["deploy/alerts/**", "docs/operations/**"]),
+  chaos("restore", 60),
+  chaos("approvals", 45),
+  chaos("connections", 45),
+  chaos("console", 70, ["packages/console/**"]),
+];
