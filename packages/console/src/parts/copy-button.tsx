@@ -1,5 +1,5 @@
-import { useState } from "react";
 import { Icon } from "./icon.tsx";
+import { useCopy } from "./use-copy.ts";
 
 interface CopyButtonProps {
   readonly text: string;
@@ -9,23 +9,19 @@ interface CopyButtonProps {
 }
 
 export function CopyButton({ text, what, className = "" }: CopyButtonProps) {
-  const [copied, setCopied] = useState(false);
-  const copy = async () => {
-    await navigator.clipboard.writeText(text);
-    setCopied(true);
-    setTimeout(() => setCopied(false), 1500);
-  };
+  const { copy, isCopied, outcome } = useCopy();
+  const isRefused = outcome !== "" && !isCopied;
   return (
     <button
       type="button"
-      onClick={() => void copy()}
+      onClick={() => copy(text)}
       aria-label={`Copy ${what}`}
-      title={`Copy ${what}`}
+      title={isRefused ? outcome : `Copy ${what}`}
       className={`inline-flex size-6 items-center justify-center rounded text-muted hover:bg-sunken hover:text-text ${className}`}
     >
-      <Icon name={copied ? "check" : "copy"} className="size-3.5" />
+      <Icon name={isCopied ? "check" : isRefused ? "cross" : "copy"} className="size-3.5" />
       <span role="status" className="sr-only">
-        {copied ? "Copied" : ""}
+        {outcome}
       </span>
     </button>
   );

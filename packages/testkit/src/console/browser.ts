@@ -25,6 +25,8 @@ export async function openContext(
   }: BrowserContextOptions & { readonly apiKey?: string | undefined; readonly theme?: Theme } = {},
 ): Promise<BrowserContext> {
   const context = await browser.newContext({ baseURL: url, viewport: wide, reducedMotion: "reduce", ...options });
+  // A browser with windows allows it without a question, the headless one does not.
+  await context.grantPermissions(["clipboard-read", "clipboard-write"]);
   context.setDefaultTimeout(15_000);
   if (theme) await context.addInitScript(`localStorage.setItem("perch.theme", "${theme}")`);
   if (apiKey !== undefined) await signIn(context, url, apiKey);
@@ -98,6 +100,17 @@ export function watch(page: Page, seen: Watch = { requests: [], refusals: [], co
 /** Goes to an address of the console and waits until its title is there and nothing is loading. */
 export async function visit(page: Page, path: string): Promise<void> {
   await page.goto(path);
+  await settle(page);
+}
+
+/** Goes to an address as a link does, without loading the console again: for tests whose subject is not the load. */
+export async function follow(page: Page, path: string): Promise<void> {
+  const isOpen = /\/console\/(?!sign-in)/.test(page.url());
+  if (!isOpen || path.startsWith("/console/sign-in")) return visit(page, path);
+  await page.evaluate(`(async (router) => {
+    router.history.push(${JSON.stringify(path)}, {}, { ignoreBlocker: true });
+    await router.load();
+  })(self.__TSR_ROUTER__)`);
   await settle(page);
 }
 

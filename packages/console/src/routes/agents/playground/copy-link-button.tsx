@@ -1,21 +1,16 @@
-import { useState } from "react";
 import { Button } from "../../../parts/button.tsx";
 import { Icon } from "../../../parts/icon.tsx";
+import { useCopy } from "../../../parts/use-copy.ts";
 
 /** The address has everything but the conversation, and that is found by its session. */
 export function CopyLinkButton() {
-  const [isCopied, setIsCopied] = useState(false);
-  const copy = async () => {
-    await navigator.clipboard.writeText(location.href);
-    setIsCopied(true);
-    setTimeout(() => setIsCopied(false), 1500);
-  };
+  const { copy, isCopied, outcome } = useCopy();
   return (
-    <Button kind="quiet" onClick={() => void copy()}>
+    <Button kind="quiet" onClick={() => copy(location.href)}>
       <Icon name={isCopied ? "check" : "copy"} className="size-3.5" />
-      Copy link
+      {isCopied || outcome === "" ? "Copy link" : outcome}
       <span role="status" className="sr-only">
-        {isCopied ? "Copied" : ""}
+        {outcome}
       </span>
     </Button>
   );
