@@ -33,7 +33,7 @@ export function testsBeside(changes: readonly string[]): string[] {
     const stem = basename(path).replace(/\.\w+$/, "");
     for (const file of globSync(`packages/${name}/test/**/${stem}.test.ts`, { cwd: checkoutDir })) found.add(file);
     if (name === "server") for (const walk of walks) found.add(walk);
-    if (name === "console") found.add("spec/console/accessibility.test.ts");
+    if (name === "console") found.add("spec/console/every-page.test.ts");
   }
   return [...found].filter((file) => existsSync(join(checkoutDir, file))).toSorted();
 }

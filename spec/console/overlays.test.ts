@@ -1,5 +1,6 @@
 import {
   createTabs,
+  follow,
   launchBrowser,
   openContext,
   until,
@@ -21,6 +22,8 @@ let browser: Browser;
 let tabs: ReturnType<typeof createTabs>;
 let page: Page;
 const seen: Watch = { requests: [], refusals: [], complaints: [] };
+/** The required tier looks at overlays at the first of their widths. */
+const isFullTier = !process.env.TEST_WITHOUT_LONG;
 /** Where the page is, with nothing open. */
 let restsAt: string | undefined;
 
@@ -39,7 +42,7 @@ async function show({ path, viewports, apiKey }: Overlay): Promise<void> {
   page = await tabs.of(apiKey);
   if (page !== before) restsAt = undefined;
   if (first) await page.setViewportSize(first);
-  if (restsAt !== path) await visit(page, path);
+  if (restsAt !== path) await follow(page, path);
   restsAt = undefined;
 }
 
@@ -62,7 +65,7 @@ describe("axe finds no barrier in both themes, the focus goes in, and Escape giv
             .count(),
         )
         .toBe(1);
-    expect(await barriersAt(page, overlay.viewports)).toEqual([]);
+    expect(await barriersAt(page, isFullTier ? overlay.viewports : overlay.viewports.slice(0, 1))).toEqual([]);
     if (!isOver) return;
     await page.keyboard.press("Escape");
     await shown.waitFor({ state: "hidden" });

@@ -56,6 +56,7 @@ interface BindOptions extends Pick<ContextDeps, "clientOf" | "changeOnce" | "pub
   readonly telemetry: Pick<Telemetry, "watchStreams">;
   /** Of the event streams that this process has open. */
   readonly openStreams: Pick<Share, "take" | "refusal">;
+  readonly heartbeatMs?: number | undefined;
 }
 
 /**
@@ -136,10 +137,21 @@ const isSignOutOf = (key: OperationKey, { params }: FastifyRequest, sessionId: s
 
 /** The only place that knows both the contract and Fastify: one route for each operation of the table. */
 export function bindOperations(app: FastifyInstance, options: BindOptions): void {
-  const { handlers, admission, admitToAgents, agents, guard, clientOf, refusals, telemetry, openStreams, publicUrl } =
-    options;
+  const {
+    handlers,
+    admission,
+    admitToAgents,
+    agents,
+    guard,
+    clientOf,
+    refusals,
+    telemetry,
+    openStreams,
+    publicUrl,
+    heartbeatMs,
+  } = options;
   app.decorateRequest("admitted", null);
-  const sendEvents = createSendEvents(app, { watch: telemetry.watchStreams });
+  const sendEvents = createSendEvents(app, { watch: telemetry.watchStreams, heartbeatMs });
 
   /** Enforces the security settings of the instance and of the agent, beyond a valid key. */
   const passGuard = async (

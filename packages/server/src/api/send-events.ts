@@ -15,7 +15,7 @@ export type SendEvents = (
 
 interface SendEventsOptions {
   /** A comment is sent after this long without an event, so that proxies keep the connection open. Keys are checked as often. */
-  readonly heartbeatMs?: number;
+  readonly heartbeatMs?: number | undefined;
   /** The connection of a reader that takes no data for this long is closed. */
   readonly stalledMs?: number;
   /** The stream ends after this time. The client reconnects, and all settings are checked again. */

@@ -115,7 +115,7 @@ function composeHandlers(core: Core, { directories, limits, factors, work, decis
 }
 
 /** What receives requests, and decides who is let in. */
-function composeApp(core: Core, parts: Parts): Promise<FastifyInstance> {
+function composeApp(core: Core, parts: Parts, heartbeatMs: number | undefined): Promise<FastifyInstance> {
   const { config, db, keys, logger, telemetry } = core;
   const { directories, limits, guarding, people, decisions, keyUsage, refusals, work, now, schema } = parts;
   const { agents, keyDirectory } = directories;
@@ -124,6 +124,7 @@ function composeApp(core: Core, parts: Parts): Promise<FastifyInstance> {
     http: config,
     logger,
     telemetry,
+    heartbeatMs,
     handlers: composeHandlers(core, parts),
     resourceTypeOf: createResourceTypeOf(resources.auditedCollections),
     admission: createAdmission({
@@ -173,14 +174,19 @@ const shutdownStepsOf = (app: FastifyInstance, parts: Parts): readonly ShutdownS
   { name: "flush audit entries of refusals", limitSeconds: 5, run: parts.refusals.stop },
 ];
 
+interface ApiOptions {
+  /** How often event streams show that they are alive, and check their key. */
+  readonly heartbeatMs?: number | undefined;
+}
+
 /** Builds the API, and the steps that shut it down. */
-export async function composeApi(core: Core): Promise<Api> {
+export async function composeApi(core: Core, { heartbeatMs }: ApiOptions = {}): Promise<Api> {
   await core.dataKeys.load();
   await core.outbound.signingKeys.load();
   await core.shared.gate.ready();
   core.telemetry.watchEngineNodes(ingressProbes(core.config.ingressUrls));
   const parts = await composeParts(core);
-  const app = await composeApp(core, parts);
+  const app = await composeApp(core, parts, heartbeatMs);
   app.addHook("onListen", async () => {
     for (const { address, port } of app.addresses() as AddressInfo[])
       core.outbound.ownAddresses.add({ host: address, port });

@@ -61,9 +61,10 @@ export async function startApi(
   config: Config,
   logger: Logger,
   nowMs?: () => number,
+  heartbeatMs?: number,
 ): Promise<Api & { readonly core: Core }> {
   const core = composeCore(config, logger, nowMs);
-  const { app, shutdownSteps } = await composeApi(core);
+  const { app, shutdownSteps } = await composeApi(core, { heartbeatMs });
   return { app, core, shutdownSteps: [...shutdownSteps, closeCoreStep(core)] };
 }
 
@@ -109,11 +110,13 @@ interface StartOptions {
   readonly logger?: Logger;
   /** How long an erasure waits for requests on their way, and for runs under way. */
   readonly erasurePauseMs?: number;
+  /** How often event streams check their key. */
+  readonly heartbeatMs?: number;
 }
 
 export async function startPerch(
   overrides: Partial<Config> = {},
-  { withWorker = false, logger = silent, erasurePauseMs }: StartOptions = {},
+  { withWorker = false, logger = silent, erasurePauseMs, heartbeatMs }: StartOptions = {},
 ): Promise<Perch & { readonly stop: () => Promise<void> }> {
   const database = await createTestDatabase();
   const engine = withWorker ? await startRestate() : undefined;
@@ -131,7 +134,7 @@ export async function startPerch(
   };
   const nodes: ApiNode[] = [];
   const addApiNode = async (): Promise<ApiNode> => {
-    const server = await startApi(config, logger);
+    const server = await startApi(config, logger, undefined, heartbeatMs);
     const node = { server, url: await server.app.listen({ host: "127.0.0.1", port: 0 }) };
     nodes.push(node);
     return node;
