@@ -3,7 +3,6 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createScratchDatabase, withClient } from "@perch/testkit/installation/scratch-database.ts";
 import { operationKeys, operations } from "../packages/contract/src/index.ts";
-import { requestCases } from "../packages/sdk/test/request-cases.ts";
 import server from "../packages/server/package.json" with { type: "json" };
 import { configurationReference } from "../packages/server/src/config/config-reference.ts";
 import { migrate } from "../packages/server/src/db/migrate.ts";
@@ -26,10 +25,6 @@ const audited = operationKeys.filter(isAudited).map((key) => operations[key].id)
 writeFileSync(
   join(root, "packages/console/src/routes/audit/list/generated-operations.ts"),
   `// Made from the contract by \`pnpm generate\`. Do not edit.\n\nexport const auditedOperations: readonly string[] = [\n${[...new Set(audited)].map((id) => `  "${id}",\n`).join("")}];\n`,
-);
-writeFileSync(
-  join(root, "packages/testkit/src/message-signatures/verify-request.json"),
-  `${JSON.stringify({ cases: requestCases() }, null, 1)}\n`,
 );
 for (const [name, text] of Object.entries(generateSources(document as unknown as OpenApiDocument)))
   writeFileSync(join(root, "packages/sdk/src", name), text);

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { requestCases } from "../packages/sdk/test/request-cases.ts";
 import { bin, buildWheel, folder, prepareTools, succeeds } from "./tools.ts";
 
 /** All checks of the Python client. The last line counts them; the rest says what failed. Needs the services. */
@@ -11,20 +12,10 @@ interface Tally {
 
 const clean = join(folder, ".venv/clean");
 
-interface RequestCase {
-  readonly title: string;
-  readonly request: object;
-  readonly origin: string;
-  readonly keys: readonly object[];
-  readonly now: number;
-}
-
 /** A call of Perch, as arguments in Python. */
 function signedRequest(): string {
-  const file = join(folder, "../packages/testkit/src/message-signatures/verify-request.json");
-  const { cases } = JSON.parse(readFileSync(file, "utf8")) as { readonly cases: readonly RequestCase[] };
-  const found = cases.find(({ title }) => title === "without a body");
-  if (!found) throw new Error("verify-request.json has no request without a body");
+  const found = requestCases().find(({ title }) => title === "without a body");
+  if (!found) throw new Error("request-cases.ts has no request without a body");
   const { request, origin, keys, now } = found;
   return JSON.stringify({ ...request, origin, keys, now });
 }

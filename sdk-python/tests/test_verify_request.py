@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import random
+import subprocess
 from datetime import datetime, timedelta, timezone
 from email.message import Message
 from typing import Any
@@ -24,8 +26,8 @@ from .conftest import FOLDER
 Case = dict[str, Any]
 
 CASES: list[Case] = json.loads(
-    (FOLDER.parent / "packages/testkit/src/message-signatures/verify-request.json").read_text("utf-8")
-)["cases"]
+    subprocess.check_output([os.environ.get("PERCH_NODE", "node"), str(FOLDER / "request-cases.ts")])
+)
 INTACT = CASES[0]
 
 

@@ -24,8 +24,8 @@ import {
 import { publicKey } from "./sign-request.ts";
 
 /**
- * Requests with what `verifyRequest` must say of each. Both SDKs are tested with them: they are written to
- * packages/testkit/src/message-signatures/verify-request.json by `pnpm generate`.
+ * Requests with what `verifyRequest` must say of each. Both SDKs are tested with them: the tests in
+ * Python read them from sdk-python/request-cases.ts.
  */
 
 /** Titles complete "a request …". */

@@ -1,5 +1,3 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import {
   createMemoryReplayStore,
@@ -10,8 +8,7 @@ import {
 import type { RequestCase } from "./request-case.ts";
 import { requestCases } from "./request-cases.ts";
 
-const file = join(import.meta.dirname, "../../testkit/src/message-signatures/verify-request.json");
-const cases = (JSON.parse(readFileSync(file, "utf8")) as { cases: RequestCase[] }).cases;
+const cases = requestCases();
 
 const optionsOf = ({ origin, organisation, now, keys }: RequestCase) => ({
   origin,
@@ -34,12 +31,11 @@ async function judge(subject: RequestCase): Promise<string | null> {
   }
 }
 
-test("the cases are those of request-cases.ts", () => {
-  expect(cases.length).toBeGreaterThan(100);
-  expect(cases, "run pnpm generate").toEqual(JSON.parse(JSON.stringify(requestCases())));
-});
-
 describe("a request", () => {
+  test("has more than a hundred cases", () => {
+    expect(cases.length).toBeGreaterThan(100);
+  });
+
   test.each(cases.filter(({ reason }) => reason === null))("$title passes", async (subject) => {
     expect(await judge(subject)).toBe(null);
   });
