@@ -31,7 +31,6 @@ const fast = [
   "spec/documents.test.ts",
   "spec/requirements.test.ts",
   "spec/sdk-surfaces.test.ts",
-  "spec/trial/**/*.test.ts",
 ];
 
 /** A condition that a test waits for may take this long on a busy machine; a test that passes does not wait for it. */

@@ -13,18 +13,22 @@ import { packPackages } from "@perch/testkit/packaging/pack-packages.ts";
 
 /**
  * From an empty directory to an agent that answers, with nothing but Node: npm installs the packed packages,
- * then `perch dev`, `perch init`, `perch apply`, `perch invoke`. Prints how long each step took and fails above the limit.
+ * then `perch dev`, `perch init`, `perch apply`, `perch invoke`. Prints how long each step took and was silent, and fails above a limit.
  * npm's cache is filled first, so that the limit does not depend on the network. Between the steps it measures how long a bare
  * Node takes to start: on a machine that is busy with other work the limit grows in proportion. Time that other virtual machines took
  * does not count.
  */
 
 const limitSeconds = 60;
+const maxCommands = 8;
+/** For commands of Perch, from their start to their end: npm prints nothing while it installs. */
+const maxSilentSeconds = 2;
 /** Near the best of 40 starts on two cores (0.043 s, other work beside it); a calm machine was not measured. */
 const calmNodeStartSeconds = 0.05;
 const nodeStarts: number[] = [];
 const message = "Hello from an empty directory";
 const durations: [string, number][] = [];
+const silences: [string, number][] = [];
 
 function measureNodeStart(): void {
   const startedAt = performance.now();
@@ -64,18 +68,37 @@ function install(folder: string, tarballs: ReadonlyMap<string, string>): void {
   execFileSync("npm", npmInstall, { cwd: folder, env, stdio: "inherit" });
 }
 
-/** Returns the address that it prints. */
-async function waitUntilReady(child: ChildProcess): Promise<string> {
+/** Resolves with what `find` finds in the output, or with all of it at the end, and notes the longest time without output. */
+async function read(title: string, child: ChildProcess, find: (text: string) => string | undefined): Promise<string> {
   let text = "";
-  return new Promise<string>((resolve, reject) => {
+  let lastAt = performance.now();
+  let silentMs = 0;
+  const noteOutput = () => {
+    const now = performance.now();
+    silentMs = Math.max(silentMs, now - lastAt);
+    lastAt = now;
+  };
+  child.stderr?.on("data", noteOutput).pipe(process.stderr);
+  const found = await new Promise<string>((resolve, reject) => {
     child.stdout?.on("data", (chunk: Buffer) => {
+      noteOutput();
       text += chunk.toString();
-      const [, url] = /Perch is ready .* at (\S+)\s/.exec(text) ?? [];
-      if (url !== undefined) resolve(url);
+      const part = find(text);
+      if (part !== undefined) resolve(part);
     });
-    child.once("exit", (code) => reject(new Error(`perch dev ended with ${code}: ${text}`)));
+    child.once("error", reject);
+    child.once("close", (code) =>
+      code === 0 ? resolve(text.trim()) : reject(new Error(`${title}: ${code}: ${text}`)),
+    );
   });
+  noteOutput();
+  silences.push([title, silentMs / 1000]);
+  return found;
 }
+
+/** Returns the address that it prints. */
+const waitUntilReady = (title: string, child: ChildProcess): Promise<string> =>
+  read(title, child, (text) => /Perch is ready .* at (\S+)\s/.exec(text)?.[1]);
 
 /** The console must come with the packages: its page, and the script that the page names. */
 async function openConsole(url: string): Promise<void> {
@@ -101,29 +124,30 @@ try {
 
   const folder = join(root, "empty");
   const bin = join(folder, "node_modules/.bin/perch");
-  const perch = (...args: string[]) => execFileSync(bin, args, { cwd: folder, env, encoding: "utf8" }).trim();
-  const startDev = () => spawn(bin, ["dev"], { cwd: folder, env, stdio: ["ignore", "pipe", "inherit"] });
+  const start = (args: readonly string[]) => spawn(bin, args, { cwd: folder, env, stdio: ["ignore", "pipe", "pipe"] });
+  const perch = (...args: string[]) => read(`perch ${args[0]}`, start(args), () => undefined);
 
   const startedAt = performance.now();
   const stolenSince = watchStolen();
   await timed("npm install", () => install(folder, tarballs));
-  dev = startDev();
+  dev = start(["dev"]);
   const first = dev;
-  const url = await timed("perch dev, first start", () => waitUntilReady(first));
+  const url = await timed("perch dev, first start", () => waitUntilReady("perch dev", first));
   await timed("perch init", () => perch("init"));
   await timed("perch apply", () => perch("apply", "--yes"));
   const answer = await timed("perch invoke", () => perch("invoke", "my-agent", message));
   const seconds = (performance.now() - startedAt) / 1000;
+  const commands = durations.length - 1;
   const stolen = stolenSince();
   if (answer !== message) throw new Error(`The agent answered ${JSON.stringify(answer)}`);
 
   await timed("console", () => openConsole(url));
   const code = await timed("ctrl-c", () => stop(first));
   if (code !== 0) throw new Error(`perch dev ended with ${code}`);
-  dev = startDev();
+  dev = start(["dev"]);
   const second = dev;
-  await timed("perch dev, second start", () => waitUntilReady(second));
-  const runs = JSON.parse(perch("runs", "my-agent", "--json")) as { data: unknown[] };
+  await timed("perch dev, second start", () => waitUntilReady("perch dev", second));
+  const runs = JSON.parse(await perch("runs", "my-agent", "--json")) as { data: unknown[] };
   if (runs.data.length !== 1) throw new Error("The second start has lost the run of the first");
   await stop(second);
 
@@ -135,7 +159,19 @@ try {
     const lines = durations.map(([title, duration]) => `| ${title} | ${duration.toFixed(1)} s |`);
     writeFileSync(process.env.GITHUB_STEP_SUMMARY, `| step | time |\n|---|---|\n${lines.join("\n")}\n`, { flag: "a" });
   }
-  if (seconds * (1 - stolen) > limitSeconds * factor) process.exitCode = 1;
+  const broken = [
+    ...(seconds * (1 - stolen) > limitSeconds * factor ? [`the way took ${seconds.toFixed(1)} s`] : []),
+    ...(commands > maxCommands ? [`the way has ${commands} commands instead of ${maxCommands}`] : []),
+    ...silences
+      .filter(([, silent]) => silent * (1 - stolen) > maxSilentSeconds * factor)
+      .map(([title, silent]) => `${title} was silent for ${silent.toFixed(1)} s`),
+  ];
+  const [quietest = ""] = silences
+    .toSorted(([, a], [, b]) => b - a)
+    .map(([title, silent]) => `${title}, ${silent.toFixed(1)} s`);
+  console.log(`${commands} commands; the longest silence: ${quietest}`);
+  for (const each of broken) console.error(each);
+  if (broken.length > 0) process.exitCode = 1;
 } catch (error) {
   console.error(error);
   const log = join(root, "empty/.perch/logs/server.log");

@@ -174,5 +174,4 @@ export const checks: readonly Check[] = [
   { title: "upgrade from the last release", isSlow: true, run: checkUpgrade },
   { title: "alerts", isSlow: true, run: (checkout) => node(checkout, "chaos/main.ts", "--alerts", "--json") },
   { title: "restore", isSlow: true, run: (checkout) => node(checkout, "chaos/main.ts", "--restore", "--json") },
-  { title: "trial", isSlow: true, run: (checkout) => node(checkout, "spec/trial/main.ts") },
 ];

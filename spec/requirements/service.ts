@@ -27,12 +27,6 @@ export const service = {
     decision:
       "Ctrl-c does not stop the run: the command names it, says how to follow and to cancel it, and ends with 130.",
   },
-  "service.builders-way": {
-    section: "What the service does",
-    silent: "How long somebody who is new needs until an agent of their own answers: not shown.",
-    decision:
-      "From an empty folder to an answer of an agent with a model behind OpenAI's protocol and an MCP tool that demands a secret: at most 8 commands and 3 minutes, and no command is silent for more than 2 seconds. What is missing is said before anything runs.",
-  },
   "agent.definition-fields": {
     section: "What the service does",
     silent: "Agent internals (how a message becomes a response, which models exist): not shown.",
