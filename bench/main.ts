@@ -1,19 +1,12 @@
 import { parseArgs } from "node:util";
-import { approvalKinds, approvals } from "./approvals/approvals.ts";
 import type { Figures } from "./comparison.ts";
-import { connections } from "./connections/connections.ts";
 import { consolePages } from "./console/console.ts";
-import { engineSettings, engineSettingsNames, partitionCounts } from "./engine-settings.ts";
-import { housekeeping } from "./housekeeping.ts";
 import { invoke, invokeKinds } from "./invoke.ts";
 import { listAgents } from "./list-agents.ts";
 import { memory } from "./memory.ts";
 import { overhead } from "./overhead.ts";
 import { runList } from "./run-list.ts";
-import { signing } from "./signing.ts";
 import { streams } from "./streams.ts";
-import { telemetry } from "./telemetry.ts";
-import { versions } from "./versions.ts";
 import { webhooks } from "./webhooks.ts";
 
 interface Benchmark {
@@ -41,35 +34,14 @@ const benchmarks: Record<string, Benchmark> = {
     hasShort: true,
     kinds: { all: invokeKinds, full: invokeKinds, short: ["echo", "slow"] },
   },
-  "engine-settings": {
-    about: "the bare engine with other settings",
-    run: (short, isChosen) => engineSettings({ short, names: engineSettingsNames.filter(isChosen) }),
-    hasShort: true,
-    kinds: { all: engineSettingsNames, full: partitionCounts, short: partitionCounts },
-  },
-  signing: { about: "what signing a call costs", run: signing },
   streams: { about: "a thousand open streams on one API node", run: streams },
-  versions: { about: "an agent with 10 and with 10,000 versions", run: versions },
-  telemetry: { about: "logs, metrics and records with 100,000 and with 20,000,000 log entries", run: telemetry },
   "run-list": { about: "lists of runs with 10,000 and with 1,000,000 runs, with each filter", run: runList },
-  approvals: {
-    about: "10,000 runs that wait for a person, and lists with 100 and with 1,000,000 open approvals",
-    run: (short, isChosen) => approvals({ short, kinds: approvalKinds.filter(isChosen) }),
-    hasShort: true,
-    kinds: { all: approvalKinds, full: approvalKinds, short: approvalKinds },
-  },
-  connections: {
-    about: "1,000,000 connected accounts that nobody uses, and lists and look-ups with 100 and with that many",
-    run: (short) => connections({ short }),
-    hasShort: true,
-  },
   console: {
     about: "the console on a list of a million runs: first rows, frames while scrolling, slow networks",
     run: (short) => consolePages({ short }),
     hasShort: true,
   },
   memory: { about: "search in 1,000 and in 200,000 memories", run: memory },
-  housekeeping: { about: "150 simulated days of housekeeping, and invokes beside it", run: housekeeping },
   webhooks: { about: "nine receivers beside one that does not answer", run: webhooks },
 };
 

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { copyFileSync, rmSync, writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Problem, run, waitUntil } from "../services/commands.ts";
 import { developmentPassword } from "../services/layout.ts";
@@ -40,13 +40,6 @@ const settings = {
   full_page_writes: "on",
 };
 
-/** A clock for PostgreSQL that runs `daysBehind` the machine's from each start on, by a library that it is started with. */
-export interface FakeClock {
-  /** The path of libfaketime. */
-  readonly library: string;
-  readonly daysBehind: () => number;
-}
-
 function signalIfAlive(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
@@ -56,12 +49,11 @@ function signalIfAlive(pid: number, signal: NodeJS.Signals): void {
 }
 
 interface DurableOptions {
-  readonly clock?: FakeClock;
   readonly extraSettings?: Readonly<Record<string, string>>;
 }
 
 /** Starts a separate PostgreSQL with durable commits, from the folder that `pnpm services up` installs. */
-export async function startDurablePostgres({ clock, extraSettings }: DurableOptions = {}): Promise<DurablePostgres> {
+export async function startDurablePostgres({ extraSettings }: DurableOptions = {}): Promise<DurablePostgres> {
   if (!isPostgresInstalled()) throw new Problem("PostgreSQL is not installed. Run: pnpm services up");
   const port = await freePort();
   const data = `/durable-${process.pid}-${port}`;
@@ -76,14 +68,6 @@ export async function startDurablePostgres({ clock, extraSettings }: DurableOpti
     rmSync(join(postgresRoot, passwordFile));
   };
   await initialise();
-
-  const library = `${data}.libfaketime`;
-  if (clock) copyFileSync(clock.library, join(postgresRoot, library));
-  /** In front of the command. `env` becomes the command, whose pid and parent stay the same. */
-  const onFakeClock = (): string[] =>
-    clock && clock.daysBehind() > 0
-      ? ["/usr/bin/env", `LD_PRELOAD=${library}`, `FAKETIME=-${clock.daysBehind()}d`, "DONT_FAKE_MONOTONIC=1"]
-      : [];
 
   const urlOf = (role: string, database: string) =>
     `postgres://${role}:${developmentPassword}@127.0.0.1:${port}/${database}`;
@@ -101,10 +85,7 @@ export async function startDurablePostgres({ clock, extraSettings }: DurableOpti
     // A direct child, so that its pid is reaped at once and not mistaken for a live server's.
     child = spawn(
       "chroot",
-      [
-        ...["--userspec=postgres:postgres", postgresRoot, ...onFakeClock()],
-        ...[`${binDir}/postgres`, "-D", data, "-p", String(port)],
-      ],
+      [...["--userspec=postgres:postgres", postgresRoot], ...[`${binDir}/postgres`, "-D", data, "-p", String(port)]],
       { env: { PATH: "/usr/bin:/bin:/usr/sbin:/sbin", LC_ALL: "C.UTF-8" }, stdio: "ignore" },
     );
     if (!(await waitUntil(answers, 60))) throw new Problem("The durable PostgreSQL does not answer after 60 s");
@@ -131,7 +112,6 @@ export async function startDurablePostgres({ clock, extraSettings }: DurableOpti
     await crash();
     // Not with a shell command: after an interruption none is started.
     rmSync(join(postgresRoot, data), { recursive: true, force: true });
-    rmSync(join(postgresRoot, library), { force: true });
   };
 
   try {
