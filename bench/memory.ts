@@ -7,8 +7,8 @@ import { median } from "./load.ts";
 import { question, sentence } from "./memory-texts.ts";
 import { searchWhileClearing } from "./search-while-clearing.ts";
 
-/** `PERCH_BENCH_MEMORIES=1000000` measures with a million. */
-const sizes = { small: 1000, large: Number(process.env.PERCH_BENCH_MEMORIES ?? 200_000) };
+/** `BENCH_MEMORIES=1000000` measures with a million. */
+const sizes = { small: 1000, large: Number(process.env.BENCH_MEMORIES ?? 200_000) };
 const embeddedSentences = 2000;
 const rounds = 150;
 const warmUp = 30;

@@ -8,7 +8,7 @@ import { createOrganisationsWithAgent } from "./bench-organisations.ts";
 import { median } from "./load.ts";
 
 const receivers = 10;
-const perSecond = Number(process.env.PERCH_BENCH_EVENTS_PER_SECOND ?? 200);
+const perSecond = Number(process.env.BENCH_EVENTS_PER_SECOND ?? 200);
 const phaseSeconds = 20;
 const rounds = 3;
 const tickMs = 20;

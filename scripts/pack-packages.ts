@@ -18,7 +18,7 @@ const wheel = (await prepareTools()) ? await buildWheel(resolve(destination)) : 
 if (wheel) print("python", wheel);
 else {
   console.error(
-    "The packages for npm are made, but the wheel is not: see above. It needs Python 3.10 or newer with venv and pip (on Debian: apt-get install python3-venv). PERCH_PYTHON names another one than python3.",
+    "The packages for npm are made, but the wheel is not: see above. It needs Python 3.10 or newer with venv and pip (on Debian: apt-get install python3-venv). PYTHON names another one than python3.",
   );
   process.exitCode = 1;
 }

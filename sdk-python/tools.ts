@@ -11,7 +11,7 @@ export const bin = join(folder, ".venv/dev/bin");
 const environment = {
   ...process.env,
   PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH}`,
-  PERCH_NODE: process.execPath,
+  TEST_NODE: process.execPath,
   PYTHONDONTWRITEBYTECODE: "1",
 };
 
@@ -42,7 +42,7 @@ export async function prepareTools(): Promise<boolean> {
   if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return true;
   console.log("making the virtual environment of the Python client, for half a minute");
   const made =
-    (await succeeds("venv", process.env.PERCH_PYTHON ?? "python3", ["-m", "venv", "--clear", ".venv/dev"])) &&
+    (await succeeds("venv", process.env.PYTHON ?? "python3", ["-m", "venv", "--clear", ".venv/dev"])) &&
     (await succeeds("pip install", join(bin, "pip"), ["install", "-q", "-r", "requirements-dev.txt"]));
   if (made) writeFileSync(stamp, wanted);
   return made;

@@ -41,9 +41,9 @@ async function build(): Promise<void> {
     );
 }
 
-/** The path of the helm that this checkout uses. `PERCH_HELM` names another one. */
+/** The path of the helm that this checkout uses. `HELM` names another one. */
 export async function findHelm(): Promise<string> {
-  const own = process.env.PERCH_HELM;
+  const own = process.env.HELM;
   if (own) return own;
   if (!existsSync(program)) await build();
   return program;

@@ -41,7 +41,7 @@ def testbed_process(request: pytest.FixtureRequest) -> Iterator[subprocess.Popen
     if not any(_needs_testbed(item) for item in request.session.items):
         yield None
         return
-    command = [os.environ.get("PERCH_NODE", "node"), str(FOLDER / "testbed.ts")]
+    command = [os.environ.get("TEST_NODE", "node"), str(FOLDER / "testbed.ts")]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=FOLDER) as process:
         yield process
         assert process.stdin

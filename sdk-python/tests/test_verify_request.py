@@ -26,7 +26,7 @@ from .conftest import FOLDER
 Case = dict[str, Any]
 
 CASES: list[Case] = json.loads(
-    subprocess.check_output([os.environ.get("PERCH_NODE", "node"), str(FOLDER / "request-cases.ts")])
+    subprocess.check_output([os.environ.get("TEST_NODE", "node"), str(FOLDER / "request-cases.ts")])
 )
 INTACT = CASES[0]
 

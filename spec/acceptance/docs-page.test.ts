@@ -8,9 +8,9 @@ import { type OperationKey, operationExamples, operationKeys, operations } from 
 import { RequestPanel } from "../docs-page/request-panel.ts";
 import { shapeDifferences } from "../docs-page/shape.ts";
 
-/** With PERCH_DOCS_PAGE=all, every request of the story is sent from the page, which takes a minute or two; else one of each group. */
+/** With TEST_DOCS_PAGE=all, every request of the story is sent from the page, which takes a minute or two; else one of each group. */
 const sentFromPage: readonly OperationKey[] =
-  process.env.PERCH_DOCS_PAGE === "all"
+  process.env.TEST_DOCS_PAGE === "all"
     ? operationKeys
     : [
         "GET /v1/models",
@@ -57,7 +57,7 @@ test("/docs shows every operation in a real browser, and asks no other host for 
   await openDocs(page);
   for (const key of operationKeys)
     await page.getByText(operations[key].summary, { exact: true }).first().waitFor({ state: "attached" });
-  await page.screenshot({ path: process.env.PERCH_SCREENSHOT ?? "/dev/null", type: "png" });
+  await page.screenshot({ path: process.env.TEST_SCREENSHOT ?? "/dev/null", type: "png" });
   const outside = asked.filter(
     (url) => !url.startsWith(server.url) && !url.startsWith("data:") && !url.startsWith("blob:"),
   );

@@ -19,10 +19,10 @@ import { type ApiNode, type Organisation, type Perch, startPerch } from "../supp
 import { expectRefusal, sendRawRequest } from "../support/raw-request.ts";
 
 /**
- * What docs/operations/balancers.md says, with the files that operators copy. `PERCH_BALANCER_WAIT_SECONDS=75` also waits for an answer
+ * What docs/operations/balancers.md says, with the files that operators copy. `TEST_BALANCER_WAIT_SECONDS=75` also waits for an answer
  * for that long: the default of most programs is 60 s.
  */
-const waitSeconds = Number(process.env.PERCH_BALANCER_WAIT_SECONDS ?? 0);
+const waitSeconds = Number(process.env.TEST_BALANCER_WAIT_SECONDS ?? 0);
 
 /** The longest `timeout_seconds`, and what an answer may take beyond it. */
 const longestAnswerSeconds = 905;
@@ -220,7 +220,7 @@ describe.each(Object.keys(balancerFiles) as BalancerName[])("%s", (name) => {
   });
 
   test.runIf(waitSeconds > 0)(
-    "an answer that takes as long as PERCH_BALANCER_WAIT_SECONDS arrives",
+    "an answer that takes as long as TEST_BALANCER_WAIT_SECONDS arrives",
     async () => {
       const startedAt = performance.now();
       expect(await invoke("slow")).toMatchObject({ status: 200, body: { data: { response: "late" } } });

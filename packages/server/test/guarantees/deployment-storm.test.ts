@@ -17,8 +17,8 @@ beforeAll(async () => {
 
 const labels = ["v1", "v2", "v3", "v4", "v5"];
 const newLabel = "v6";
-/** The full form: `PERCH_STORM_OPERATIONS=200`. */
-const operations = Number(process.env.PERCH_STORM_OPERATIONS ?? 80);
+/** The full form: `TEST_STORM_OPERATIONS=200`. */
+const operations = Number(process.env.TEST_STORM_OPERATIONS ?? 80);
 const half = operations / 2;
 const loops = 8;
 

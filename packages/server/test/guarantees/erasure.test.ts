@@ -33,11 +33,11 @@ import { createSecret } from "../support/secret-calls.ts";
 import { createWebhook, fastWebhookConfig } from "../support/webhook-calls.ts";
 
 /**
- * At full size: PERCH_ERASURE_USERS=200 PERCH_ERASURE_ACTS=5000 vitest run packages/server/test/guarantees/erasure.test.ts
+ * At full size: TEST_ERASURE_USERS=200 TEST_ERASURE_ACTS=5000 vitest run packages/server/test/guarantees/erasure.test.ts
  * It prints how long the erasure took.
  */
-const userCount = Number(process.env.PERCH_ERASURE_USERS ?? 2);
-const actCount = Number(process.env.PERCH_ERASURE_ACTS ?? userCount * kindsOfActs * 2);
+const userCount = Number(process.env.TEST_ERASURE_USERS ?? 2);
+const actCount = Number(process.env.TEST_ERASURE_ACTS ?? userCount * kindsOfActs * 2);
 const isFull = actCount > 1000;
 
 let perch: Perch & { readonly stop: () => Promise<void> };

@@ -16,7 +16,7 @@ import { startOutsideMcpServers } from "./fuzz/outside-mcp.ts";
 import { startOutsideServer } from "./fuzz/outside-server.ts";
 
 /** 1,000 for the long form. */
-const runs = Number(process.env.PERCH_OUTSIDE_RUNS ?? 60);
+const runs = Number(process.env.TEST_OUTSIDE_RUNS ?? 60);
 const concurrency = 16;
 /** One organisation alone would reach its share of what is scarce. */
 const organisationCount = 4;

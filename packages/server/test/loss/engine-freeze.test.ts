@@ -8,7 +8,7 @@ import { createScriptedAgent, invokeAgent, invokeInBackground, waitForRunRecord 
 
 const clients = 8;
 /** How long the engine needs to move its partitions varies with the machine, so this is not part of CI. */
-const frozenSeconds = Number(process.env.PERCH_FREEZE_SECONDS ?? 0);
+const frozenSeconds = Number(process.env.TEST_FREEZE_SECONDS ?? 0);
 
 async function startPerchWithThreeEngineNodes() {
   const engine = await startRestate(3);

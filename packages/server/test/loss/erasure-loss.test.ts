@@ -15,9 +15,9 @@ import { usePerchWithWorkerProcesses } from "../support/worker-processes.ts";
 
 const perchWithWorkers = usePerchWithWorkerProcesses({});
 
-/** PERCH_ERASURE_RECORDS=100000 measures how long so many records take; the time is printed. */
-const records = Number(process.env.PERCH_ERASURE_RECORDS ?? 30_000);
-const isMeasuring = process.env.PERCH_ERASURE_RECORDS !== undefined;
+/** TEST_ERASURE_RECORDS=100000 measures how long so many records take; the time is printed. */
+const records = Number(process.env.TEST_ERASURE_RECORDS ?? 30_000);
+const isMeasuring = process.env.TEST_ERASURE_RECORDS !== undefined;
 const everyNth = 100;
 
 const query = <T extends object>({ database }: Perch, text: string, values: unknown[]): Promise<T[]> =>

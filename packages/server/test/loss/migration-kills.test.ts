@@ -16,7 +16,7 @@ import { maintainPartitions } from "../../src/db/partitions.ts";
 import { type Case, describeKill, type Migrated, migrateUndisturbed } from "../support/killed-migration.ts";
 
 /** `all` kills at every boundary, which takes minutes. */
-const isFull = process.env.PERCH_MIGRATION_KILLS === "all";
+const isFull = process.env.TEST_MIGRATION_KILLS === "all";
 /** Without it, of the boundaries outside the newest migration: every so many-th. */
 const step = 50;
 /** Jobs mostly wait for PostgreSQL and for Node to start. */

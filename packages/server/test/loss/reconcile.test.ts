@@ -12,8 +12,8 @@ import { type Organisation, startPerch } from "../support/harness.ts";
 import { createScriptedAgent, invokeAgent, invokeInBackground, waitForRunRecord } from "../support/invoke-calls.ts";
 import { createWebhook, fastWebhookConfig } from "../support/webhook-calls.ts";
 
-/** In CI two seconds. By hand longer, with runs of up to 20 s: `PERCH_RECONCILE_LOAD_SECONDS=60 vitest run loss/reconcile`. */
-const loadSeconds = Number(process.env.PERCH_RECONCILE_LOAD_SECONDS ?? 2);
+/** In CI two seconds. By hand longer, with runs of up to 20 s: `TEST_RECONCILE_LOAD_SECONDS=60 vitest run loss/reconcile`. */
+const loadSeconds = Number(process.env.TEST_RECONCILE_LOAD_SECONDS ?? 2);
 const maxRunMs = Math.min(20_000, loadSeconds * 1000);
 
 const script = await startScriptServer(async (call) => {

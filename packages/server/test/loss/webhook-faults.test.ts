@@ -11,8 +11,8 @@ import { createScriptedAgent, invokeAgent } from "../support/invoke-calls.ts";
 import { createWebhook } from "../support/webhook-calls.ts";
 import { usePerchWithWorkerProcesses } from "../support/worker-processes.ts";
 
-/** A few hundred by default; set PERCH_FAULT_INVOCATIONS=5000 for a long run. */
-const invocations = Number(process.env.PERCH_FAULT_INVOCATIONS ?? 250);
+/** A few hundred by default; set TEST_FAULT_INVOCATIONS=5000 for a long run. */
+const invocations = Number(process.env.TEST_FAULT_INVOCATIONS ?? 250);
 /** Allows for the circuit breaker, which such a receiver opens repeatedly. */
 const deliveredWithinMs = 120_000 + invocations * 400;
 const concurrency = 16;

@@ -8,8 +8,8 @@ import { type Perch, startPerch } from "../../support/harness.ts";
 import { connectionConfig } from "../../support/sample-connections.ts";
 import { sendFuzzRequests } from "./fuzz-run.ts";
 
-const requests = Number(process.env.PERCH_FUZZ_REQUESTS ?? 2000);
-const seed = Number(process.env.PERCH_FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 31));
+const requests = Number(process.env.TEST_FUZZ_REQUESTS ?? 2000);
+const seed = Number(process.env.TEST_FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
 const failures: string[] = [];
 const logger = pino(
@@ -39,7 +39,7 @@ test(`${requests} valid, nearly valid and hostile requests get responses that th
   timeout: 60_000 + requests * 30,
 }, async () => {
   const startedAt = performance.now();
-  console.log(`PERCH_FUZZ_SEED=${seed} PERCH_FUZZ_REQUESTS=${requests}`);
+  console.log(`TEST_FUZZ_SEED=${seed} TEST_FUZZ_REQUESTS=${requests}`);
   const tally = await sendFuzzRequests(perch, { requests, seed });
   const seconds = (performance.now() - startedAt) / 1000;
   const classes = [...tally.answers].toSorted(([, a], [, b]) => b - a).map(([name, count]) => `${count} × ${name}`);
