@@ -28,9 +28,9 @@ def test_a_reader_gets_each_attempt_and_why_it_failed() -> None:
     assert isinstance(step, RunStepEvent)
     assert (step.type, step.status, step.reason, step.retry_after_ms) == ("step", "retried", "connection refused", 500)
     assert step.unknown_fields == {"of_a_later_version": True}
-    said = '{"step": 1, "call": 1, "name": "lookup", "attempt": 2, "status": "completed", "said": "3 characters"}'
+    said = '{"step": 1, "call": 1, "name": "lookup", "attempt": 2, "status": "completed", "output": "3 characters"}'
     tool = _reader().read(ServerSentEvent(event="tool", data=said, id="2"))
-    assert tool == RunTool(step=1, call=1, name="lookup", status="completed", attempt=2, said="3 characters")
+    assert tool == RunTool(step=1, call=1, name="lookup", status="completed", attempt=2, output="3 characters")
 
 
 def test_a_run_that_failed_stays_failed_and_is_named() -> None:

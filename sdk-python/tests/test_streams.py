@@ -78,7 +78,7 @@ def test_tools_and_steps_are_told_and_characters_stay_whole(kind: Kind, testbed:
         calls = [event for event in events if isinstance(event, RunTool)]
         assert [(one.name, one.status) for one in calls] == [("perch_echo", "started"), ("perch_echo", "completed")]
         assert calls[0].arguments == {"order": 42}
-        assert calls[1].said == {"characters": 12}
+        assert calls[1].output == {"characters": 12}
         steps = [(event.step, event.kind, event.status) for event in events if isinstance(event, RunStepEvent)]
         assert steps == [(n, "model", status) for n in (1, 2) for status in ("started", "completed")]
         for step, text in ((1, "One moment 🙂."), (2, answer)):

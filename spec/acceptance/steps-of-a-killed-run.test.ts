@@ -31,8 +31,8 @@ interface Step {
   readonly attempt: number;
   readonly status: string;
   readonly reason: string | null;
-  readonly asked: unknown;
-  readonly said: unknown;
+  readonly input: unknown;
+  readonly output: unknown;
 }
 
 test("the steps of a run that was killed in the middle tell the whole story: in the API, the CLI and the stream", async () => {
@@ -102,8 +102,8 @@ test("the steps of a run that was killed in the middle tell the whole story: in 
     ]);
     for (const { status, reason } of steps)
       expect(reason !== null, `${status}: ${reason}`).toBe(status !== "completed");
-    expect(steps[2]?.said).toContain("There is no price list.");
-    expect(steps[6]).toMatchObject({ asked: { packets: 2 }, said: expect.stringContaining("ordered") });
+    expect(steps[2]?.output).toContain("There is no price list.");
+    expect(steps[6]).toMatchObject({ input: { packets: 2 }, output: expect.stringContaining("ordered") });
 
     const env = {
       PATH: process.env.PATH,

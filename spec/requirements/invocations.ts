@@ -75,11 +75,11 @@ export const invocations = {
     section: "Endpoints",
     silent: "How to see what a run did: not shown.",
     decision:
-      "GET `/v1/agents/{agent_id}/invocations/{request_id}/steps` lists every attempt of its model calls, tool calls, listings of tools and recalls, in order, with times, tokens, the reason of a failure, and what it was asked and said. It is empty until the run has ended.",
+      "GET `/v1/agents/{agent_id}/invocations/{request_id}/steps` lists every attempt of its model calls, tool calls, listings of tools and recalls, in order, with times, tokens, the reason of a failure, and its input and output. It is empty until the run has ended.",
   },
   "runs.logs-setting": {
     section: "Resources and their fields",
-    silent: "Who can see what models and tools were asked and said: not shown.",
+    silent: "Who can see the inputs and outputs of models and tools: not shown.",
     decision:
       "The agent's `logs` says it: `off` keeps nothing, `shapes` (the default) sizes and names of fields without a value, `full` all of it, encrypted, for as long as the log.",
   },

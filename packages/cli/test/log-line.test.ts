@@ -13,17 +13,17 @@ const line = (message: string, metadata: object): string => {
 };
 
 describe("a line of the log", () => {
-  test("has the words of people, what was asked and said last, and the run at the end", () => {
+  test("has the words of people, inputs and outputs last, and the run at the end", () => {
     const call = { type: "model_call", step: 1, model: "perch/echo", tokens: 6, duration_ms: 4 };
     const contents = {
-      said: { text: "hi" },
-      asked: "x",
+      output: { text: "hi" },
+      input: "x",
       environment: "production",
       version: null,
       request_id: "req_1",
     };
     expect(line("Model call: perch/echo", { ...contents, ...call })).toBe(
-      '2026-01-31 13:00:00 CET info  Model call: perch/echo draft, step 1, 6 tokens, 4 ms, said {"text":"hi"}, asked x req_1',
+      '2026-01-31 13:00:00 CET info  Model call: perch/echo draft, step 1, 6 tokens, 4 ms, input x, output {"text":"hi"} req_1',
     );
     const live = { ...call, environment: "production", version: "v1" };
     expect(line("Model call: perch/echo", live)).toContain("in production, version v1");

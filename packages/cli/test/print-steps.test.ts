@@ -17,8 +17,8 @@ const step: RunStep = {
   tokens: null,
   reason: "The tool stock answered 503.",
   retry_after_ms: 260,
-  asked: { sku: "jasmine" },
-  said: null,
+  input: { sku: "jasmine" },
+  output: null,
 };
 
 function print(...steps: RunStep[]): string {
@@ -34,14 +34,14 @@ describe("the steps of a run on a terminal", () => {
       [
         "  2  tool   1.1  stock  retried  4 ms, again after 260 ms",
         "       reason The tool stock answered 503.",
-        '       asked  {"sku":"jasmine"}',
+        '       input  {"sku":"jasmine"}',
         "",
       ].join("\n"),
     );
   });
 
   test("have contents on one line, cut, and nothing that a terminal would obey", () => {
-    const said = `first\nsecond\u001b[2J${"x".repeat(500)}`;
+    const output = `first\nsecond\u001b[2J${"x".repeat(500)}`;
     const model = {
       ...step,
       number: 12,
@@ -51,9 +51,9 @@ describe("the steps of a run on a terminal", () => {
       attempt: 3,
       tokens: 9,
     };
-    const [, , , last = ""] = print({ ...model, status: "completed", retry_after_ms: null, said }).split("\n");
-    expect(last).toMatch(/^ {7}said {3}first secondx+…$/);
+    const [, , , last = ""] = print({ ...model, status: "completed", retry_after_ms: null, output }).split("\n");
+    expect(last).toMatch(/^ {7}output first secondx+…$/);
     expect(last.length).toBeLessThan(230);
-    expect(print({ ...model, asked: null, reason: null })).toContain("attempt 3, 4 ms, 9 tokens");
+    expect(print({ ...model, input: null, reason: null })).toContain("attempt 3, 4 ms, 9 tokens");
   });
 });

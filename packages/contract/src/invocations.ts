@@ -175,10 +175,10 @@ export const RunEvent = z
         attempt: z.int().describe("Which attempt of the call this is, from 1."),
         status: StepStatus,
         arguments: z.unknown().optional().describe("Only with `started`, and not where the agent's `logs` is `off`."),
-        said: z
+        output: z
           .unknown()
           .optional()
-          .describe("What the tool returned: its text where the agent's `logs` is `full`, its shape with `shapes`."),
+          .describe("The result of the tool: its text where the agent's `logs` is `full`, its shape with `shapes`."),
         ...failedAttempt,
       })
       .meta({ id: "ToolEvent", description: "Event `tool`: a tool call begins or ends." }),

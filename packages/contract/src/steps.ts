@@ -31,14 +31,12 @@ export const RunStep = z
     tokens: z.int().nullable().describe("Only of a model that answered."),
     reason: z.string().nullable().describe("Why it failed or was interrupted."),
     retry_after_ms: z.int().nullable().describe("With `retried`: how long the run waited before the next attempt."),
-    asked: z
+    input: z
       .unknown()
       .describe(
-        `What the model was asked that is new since its last call (at first: instructions, number of earlier messages, memories, message, names of tools), or the arguments of the tool. ${content}`,
+        `The input of a model call that is new since the call before (at first: instructions, number of earlier messages, memories, message, names of tools), or the arguments of a tool call. ${content}`,
       ),
-    said: z
-      .unknown()
-      .describe(`What it answered: the model's text and tool calls, or what the tool returned. ${content}`),
+    output: z.unknown().describe(`The model's text and tool calls, or the result of the tool. ${content}`),
   })
   .meta({ id: "RunStep" });
 export type RunStep = z.infer<typeof RunStep>;
@@ -49,7 +47,7 @@ export const stepOperations = {
     tag: "Runs",
     summary: "List the steps of a run",
     description:
-      "Every attempt of every model call, tool call, listing of tools and recall of memories, in order: when, how long, with how many tokens, why it failed, what it was asked and what it said. Empty until the run has ended; meanwhile its event stream has the same. Steps are kept as long as the log, at most 300 of a run, and their contents as the agent's `logs` says.",
+      "Every attempt of every model call, tool call, listing of tools and recall of memories, in order: when, how long, with how many tokens, why it failed, its input and its output. Empty until the run has ended; meanwhile its event stream has the same. Steps are kept as long as the log, at most 300 of a run, and their contents as the agent's `logs` says.",
     permission: "read",
     params: z.strictObject({ agent_id: AgentRef, request_id: z.string() }),
     query: z.strictObject(pageQuery),

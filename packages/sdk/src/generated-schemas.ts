@@ -1475,10 +1475,10 @@ export interface RunStep {
   reason: string | null;
   /** With `retried`: how long the run waited before the next attempt. */
   retry_after_ms: number | null;
-  /** What the model was asked that is new since its last call (at first: instructions, number of earlier messages, memories, message, names of tools), or the arguments of the tool. All of it where the agent's `logs` is `full`, its shape with `shapes`, null with `off` or once it has expired. */
-  asked: unknown;
-  /** What it answered: the model's text and tool calls, or what the tool returned. All of it where the agent's `logs` is `full`, its shape with `shapes`, null with `off` or once it has expired. */
-  said: unknown;
+  /** The input of a model call that is new since the call before (at first: instructions, number of earlier messages, memories, message, names of tools), or the arguments of a tool call. All of it where the agent's `logs` is `full`, its shape with `shapes`, null with `off` or once it has expired. */
+  input: unknown;
+  /** The model's text and tool calls, or the result of the tool. All of it where the agent's `logs` is `full`, its shape with `shapes`, null with `off` or once it has expired. */
+  output: unknown;
 }
 
 /** What runs the agent: the model, or your own HTTP service, to which Perch posts each message. */
@@ -1740,8 +1740,8 @@ export interface ToolEvent {
   status: StepStatus;
   /** Only with `started`, and not where the agent's `logs` is `off`. */
   arguments?: unknown;
-  /** What the tool returned: its text where the agent's `logs` is `full`, its shape with `shapes`. */
-  said?: unknown;
+  /** The result of the tool: its text where the agent's `logs` is `full`, its shape with `shapes`. */
+  output?: unknown;
   /** Why the attempt failed. */
   reason?: string | undefined;
   /** With `retried`: how long the run waits before the next attempt. */

@@ -58,7 +58,7 @@ class RunTool(Model):
     status: StepStatus
     arguments: Any = None
     attempt: int = 1
-    said: Any = None
+    output: Any = None
     reason: str | None = None
     retry_after_ms: int | None = None
     type: Literal["tool"] = "tool"

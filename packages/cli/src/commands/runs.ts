@@ -141,7 +141,7 @@ const get = command({
   name: "runs get",
   summary: "Show a run: message, response and every step.",
   details:
-    "Steps show what models and tools were asked and said as far as the agent's `logs` says: nothing (off), sizes (shapes) or all of it (full), cut for the terminal. --json has it whole.",
+    "Steps show the inputs and outputs of models and tools as far as the agent's `logs` says: nothing (off), sizes (shapes) or all of it (full), cut for the terminal. --json has it whole.",
   args: ["agent", "run"],
   run: async ({ perch, terminal, show, signal }, { agent, run }) => {
     const client = perch();

@@ -25,9 +25,18 @@ const readings: Readonly<Record<string, (value: unknown) => string>> = {
   user_id: (value) => `user ${value}`,
 };
 /** Entries that others write have fields of their own, which stay as they are. */
-const ownTypes = new Set(["accepted", "model_call", "tool_call", "tools", "memory", "interrupted", "ended", "cut"]);
-/** What was asked and said is long: it comes last. */
-const contents = ["asked", "said"];
+const ownTypes = new Set([
+  "accepted",
+  "model_call",
+  "tool_call",
+  "tools",
+  "memory",
+  "interrupted",
+  "ended",
+  "truncated",
+]);
+/** Inputs and outputs are long: they come last. */
+const contents = ["input", "output"];
 
 const asText = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
 
@@ -49,7 +58,7 @@ export function logLine(
   const isDraft = isOwn && rest.version === null;
   const fields = isDraft ? { ...rest, environment: draft } : rest;
   const present = Object.entries(fields).filter(([, value]) => value !== null && value !== undefined);
-  const last = ([name]: readonly [string, unknown]) => Number(contents.includes(name));
+  const last = ([name]: readonly [string, unknown]) => contents.indexOf(name);
   const details = present
     .toSorted((a, b) => last(a) - last(b))
     .map(([name, value]) => (isOwn ? readField(name, value, message) : `${name}=${asText(value)}`))

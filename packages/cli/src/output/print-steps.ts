@@ -3,7 +3,7 @@ import { inPlainWords } from "../plain-words.ts";
 import type { Terminal } from "../terminal.ts";
 import { coloured } from "./text.ts";
 
-/** Of what was asked and said, on one line of a terminal. `--json` has all of it. */
+/** Of an input or an output, on one line of a terminal. `--json` has all of it. */
 const maxShown = 200;
 
 const oneLine = (value: unknown): string => {
@@ -20,7 +20,7 @@ const detailsOf = ({ attempt, duration_ms, tokens, retry_after_ms }: RunStep): s
   ].join(", ");
 
 function printStep(terminal: Terminal, step: RunStep): void {
-  const { number, kind, call, name, status, reason, asked, said } = step;
+  const { number, kind, call, name, status, reason, input, output } = step;
   const place = call === null ? `${step.step}` : `${step.step}.${call}`;
   const title = `${String(number).padStart(3)}  ${kind.padEnd(6)} ${place.padEnd(4)} ${terminal.safe(name)}`;
   terminal.line(`${title}  ${coloured(terminal, status)}  ${terminal.style("dim", detailsOf(step))}`.trimEnd());
@@ -29,8 +29,8 @@ function printStep(terminal: Terminal, step: RunStep): void {
       terminal.line(terminal.wrap(terminal.style("dim", `       ${label} `) + terminal.safe(oneLine(value)), 14));
   };
   part("reason", reason && inPlainWords(reason));
-  part("asked ", asked);
-  part("said  ", said);
+  part("input ", input);
+  part("output", output);
 }
 
 /** The steps of a run, with as much of their contents as the agent's `logs` setting keeps. */

@@ -9,11 +9,11 @@ const nothingKept = ({ status }: TraceStep): string =>
     ? "Nothing has come yet."
     : "No contents are kept of this step. Set logs of the agent to full to keep them.";
 
-/** What a step was asked and said, and why it did not go on. */
+/** The input and output of a step, and why it did not go on. */
 export function StepContents({ step }: { readonly step: TraceStep }) {
-  const { reason, waitMs, asked, said } = step;
-  const hasAsked = extentOf(asked) !== "nothing";
-  const hasSaid = extentOf(said) !== "nothing" && said !== "";
+  const { reason, waitMs, input, output } = step;
+  const hasInput = extentOf(input) !== "nothing";
+  const hasOutput = extentOf(output) !== "nothing" && output !== "";
   return (
     <div className="flex flex-col gap-2 px-4 py-2">
       {reason !== null && (
@@ -22,9 +22,9 @@ export function StepContents({ step }: { readonly step: TraceStep }) {
           {waitMs !== null && ` The next attempt begins after ${formatDuration(waitMs)}.`}
         </p>
       )}
-      {hasAsked && <ContentView title="Asked" what="what it was asked" value={asked} />}
-      {hasSaid && <ContentView title="Said" what="what it said" value={said} />}
-      {!hasAsked && !hasSaid && reason === null && <p className="text-muted text-small">{nothingKept(step)}</p>}
+      {hasInput && <ContentView title="Input" what="the input" value={input} />}
+      {hasOutput && <ContentView title="Output" what="the output" value={output} />}
+      {!hasInput && !hasOutput && reason === null && <p className="text-muted text-small">{nothingKept(step)}</p>}
     </div>
   );
 }

@@ -11,7 +11,7 @@ interface TraceListProps {
   readonly minLengthMs?: number | undefined;
 }
 
-/** Every attempt of every step, one line each, with a bar that is to scale. A line opens what the step was asked and said. */
+/** Every attempt of every step, one line each, with a bar that is to scale. A line opens the input and output of the step. */
 export function TraceList({ trace, hasTimes = true, minLengthMs = 1 }: TraceListProps) {
   const nowMs = useNow(trace.endedAtMs === null);
   return (

@@ -41,8 +41,8 @@ function begin(steps: readonly TraceStep[], event: RunStepEvent | RunTool, atMs:
     waitMs: null,
     tokens: null,
     reason: null,
-    asked: event.type === "tool" ? (event.arguments ?? null) : null,
-    said: null,
+    input: event.type === "tool" ? (event.arguments ?? null) : null,
+    output: null,
   };
   return [...before, begun];
 }
@@ -61,14 +61,14 @@ function end(steps: readonly TraceStep[], event: RunStepEvent | RunTool, atMs: n
     waitMs: event.retry_after_ms ?? null,
     tokens: event.type === "step" ? (event.tokens ?? null) : null,
     reason: event.reason ?? null,
-    said: event.type === "tool" ? (event.said ?? null) : ended.said,
+    output: event.type === "tool" ? (event.output ?? null) : ended.output,
   });
 }
 
 /** Text belongs to the attempt of the model call that is under way. */
 function say(steps: readonly TraceStep[], token: RunToken): readonly TraceStep[] {
   const index = steps.findLastIndex(({ kind, step }) => kind === "model" && step === token.step);
-  return index < 0 ? steps : replaceAt(steps, index, { said: token.snapshot });
+  return index < 0 ? steps : replaceAt(steps, index, { output: token.snapshot });
 }
 
 /** What was under way when the run ended has ended, too. Its own last event may have been dropped. */

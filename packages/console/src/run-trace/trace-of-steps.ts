@@ -2,7 +2,7 @@ import type { RunStep } from "@perch/sdk";
 import { keyOf, type Trace, type TraceStep } from "./trace.ts";
 
 function toTraceStep(step: RunStep, earlier: readonly RunStep[]): TraceStep {
-  const { kind, call, name, attempt, status, tokens, reason, asked, said } = step;
+  const { kind, call, name, attempt, status, tokens, reason, input, output } = step;
   return {
     key: keyOf(step, earlier),
     kind,
@@ -16,15 +16,15 @@ function toTraceStep(step: RunStep, earlier: readonly RunStep[]): TraceStep {
     waitMs: step.retry_after_ms,
     tokens,
     reason,
-    asked,
-    said,
+    input,
+    output,
   };
 }
 
-/** The text that a model said, live or from the record. Empty where nothing but its shape was kept. */
-export function textOf(said: unknown): string {
-  if (typeof said === "string") return said;
-  const text = typeof said === "object" && said !== null && "text" in said ? said.text : undefined;
+/** The text of a model, live or from the record. Empty where nothing but its shape was kept. */
+export function textOf(output: unknown): string {
+  if (typeof output === "string") return output;
+  const text = typeof output === "object" && output !== null && "text" in output ? output.text : undefined;
   return typeof text === "string" ? text : "";
 }
 
@@ -36,7 +36,7 @@ export function traceOfSteps(recorded: readonly RunStep[]): Trace {
   const lastModel = steps.findLast(({ kind }) => kind === "model");
   return {
     steps,
-    text: textOf(lastModel?.said),
+    text: textOf(lastModel?.output),
     startedAtMs: steps.length === 0 ? 0 : Math.min(...steps.map(({ startedAtMs }) => startedAtMs)),
     endedAtMs: steps.length === 0 ? 0 : Math.max(...steps.map(endOf)),
     tokens: steps.reduce((sum, { tokens }) => sum + (tokens ?? 0), 0),

@@ -24,8 +24,8 @@ const events: RunStreamEvent[] = [
   { ...order, status: "interrupted", reason: lost },
   { ...order, status: "started", arguments: { packets: 2 } },
   { ...stock, attempt: 2, status: "started", arguments: { sku: "jasmine" } },
-  { ...stock, attempt: 2, status: "completed", said: "12 packets" },
-  { ...order, status: "completed", said: "ordered" },
+  { ...stock, attempt: 2, status: "completed", output: "12 packets" },
+  { ...order, status: "completed", output: "ordered" },
   { ...model, step: 2, status: "started" },
   { type: "token", step: 2, offset: 0, text: "Ordered.", snapshot: "Ordered." },
   { ...model, step: 2, status: "completed", tokens: 1 },
@@ -43,10 +43,10 @@ describe("traceOfEvents", () => {
       ["stock", 2, "completed", 10],
       ["perch/script", 1, "completed", 20],
     ]);
-    expect(steps[0]).toMatchObject({ kind: "model", step: 1, call: null, tokens: 3, said: "Let me look." });
-    expect(steps[1]).toMatchObject({ waitMs: 250, reason: "The tool answered 503.", asked: { sku: "jasmine" } });
+    expect(steps[0]).toMatchObject({ kind: "model", step: 1, call: null, tokens: 3, output: "Let me look." });
+    expect(steps[1]).toMatchObject({ waitMs: 250, reason: "The tool answered 503.", input: { sku: "jasmine" } });
     expect(steps[2]).toMatchObject({ reason: lost });
-    expect(steps[3]).toMatchObject({ kind: "tool", call: 2, asked: { packets: 2 }, said: "ordered" });
+    expect(steps[3]).toMatchObject({ kind: "tool", call: 2, input: { packets: 2 }, output: "ordered" });
     expect(new Set(steps.map(({ key }) => key)).size).toBe(6);
     expect(trace).toEqual({ text: "Ordered.", startedAtMs: 0, endedAtMs: 150, tokens: 4, dropped: null });
   });
@@ -89,7 +89,7 @@ describe("traceOfEvents", () => {
         { type: "token", step: 1, offset: 0, text: "Good day", snapshot: "Good day" },
       ]),
     );
-    expect(trace.steps.map(({ said }) => said)).toEqual(["Hel", "Good day"]);
+    expect(trace.steps.map(({ output }) => output)).toEqual(["Hel", "Good day"]);
     expect(trace.text).toBe("Good day");
   });
 
@@ -113,8 +113,8 @@ describe("traceOfSteps", () => {
       started_at: at(0),
       duration_ms: 30,
       tokens: 3,
-      asked: { message: "Tea?" },
-      said: { text: "Let me look.", tool_calls: [] },
+      input: { message: "Tea?" },
+      output: { text: "Let me look.", tool_calls: [] },
     },
     {
       ...base,
@@ -128,8 +128,8 @@ describe("traceOfSteps", () => {
       duration_ms: 20,
       reason: "503",
       retry_after_ms: 250,
-      asked: null,
-      said: null,
+      input: null,
+      output: null,
     },
     {
       ...base,
@@ -142,8 +142,8 @@ describe("traceOfSteps", () => {
       started_at: at(50),
       duration_ms: null,
       reason: lost,
-      asked: null,
-      said: null,
+      input: null,
+      output: null,
     },
     {
       ...base,
@@ -155,8 +155,8 @@ describe("traceOfSteps", () => {
       status: "completed",
       started_at: at(80),
       duration_ms: 30,
-      asked: null,
-      said: null,
+      input: null,
+      output: null,
     },
     {
       ...base,
@@ -169,8 +169,8 @@ describe("traceOfSteps", () => {
       status: "completed",
       started_at: at(90),
       duration_ms: 10,
-      asked: null,
-      said: null,
+      input: null,
+      output: null,
     },
     {
       ...base,
@@ -181,8 +181,8 @@ describe("traceOfSteps", () => {
       started_at: at(120),
       duration_ms: 20,
       tokens: 1,
-      asked: null,
-      said: { text: "Ordered." },
+      input: null,
+      output: { text: "Ordered." },
     },
   ];
 

@@ -25,10 +25,10 @@ export interface TraceStep {
   readonly waitMs: number | null;
   readonly tokens: number | null;
   readonly reason: string | null;
-  /** What it was asked: a tool's arguments, or what is new for the model. null where it is not known. */
-  readonly asked: unknown;
-  /** What it said. Of a model: its text, as far as it has come, or `{text, tool_calls}` from the record. */
-  readonly said: unknown;
+  /** The input: a tool's arguments, or what is new for the model. null where it is not known. */
+  readonly input: unknown;
+  /** The output. Of a model: its text, as far as it has come, or `{text, tool_calls}` from the record. */
+  readonly output: unknown;
 }
 
 export interface Trace {

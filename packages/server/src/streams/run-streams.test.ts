@@ -155,7 +155,7 @@ describe.each<[string, StreamNodes]>([
     }
     await writer.finish();
     const long = "x".repeat(maxBytes);
-    const big: RunEvent = { ...plainTool, arguments: { q: long }, said: long, reason: long };
+    const big: RunEvent = { ...plainTool, arguments: { q: long }, output: long, reason: long };
     await nodes[0].append(runId, big);
     await nodes[0].append(runId, { type: "end" });
     const events = eventsOf(await collect(nodes[1], runId));

@@ -1,5 +1,12 @@
 import type { Tier } from "@perch/contract";
 
+export interface TokenEvent {
+  readonly type: "token";
+  readonly step: number;
+  readonly offset: number;
+  readonly text: string;
+}
+
 interface AttemptEvent {
   /** The model call that it is, or that asked for it. 0: before the first. */
   readonly step: number;
@@ -20,7 +27,7 @@ export interface ToolEvent extends AttemptEvent {
   readonly type: "tool";
   readonly call: number;
   readonly arguments?: unknown;
-  readonly said?: unknown;
+  readonly output?: unknown;
 }
 
 /**
@@ -28,7 +35,7 @@ export interface ToolEvent extends AttemptEvent {
  * so a retried step with a different text replaces the earlier one.
  */
 export type RunEvent =
-  | { readonly type: "token"; readonly step: number; readonly offset: number; readonly text: string }
+  | TokenEvent
   | StepEvent
   | ToolEvent
   /** Events are missing from here on: the organisation's streams hold as much as they may. Once in a run. */

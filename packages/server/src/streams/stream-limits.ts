@@ -24,13 +24,13 @@ export const maxStreamBytesOf: Readonly<Record<Tier, number>> = {
 
 const maxReasonOfFull = 200;
 
-const shortenReason = <T extends StepEvent | Omit<ToolEvent, "arguments" | "said">>(event: T): T =>
+const shortenReason = <T extends StepEvent | Omit<ToolEvent, "arguments" | "output">>(event: T): T =>
   event.reason === undefined ? event : { ...event, reason: event.reason.slice(0, maxReasonOfFull).toWellFormed() };
 
 /** What is stored of an event, other than a token, once its run's stream is full. */
 export function withoutContents(event: RunEvent): RunEvent {
   if (event.type === "step") return shortenReason(event);
   if (event.type !== "tool") return event;
-  const { arguments: _, said: __, ...rest } = event;
+  const { arguments: _, output: __, ...rest } = event;
   return shortenReason(rest);
 }

@@ -263,3 +263,14 @@ describe("a process with many readers", () => {
     }
   });
 });
+
+test("the output of a tool is stored under the name that other releases read and write", async () => {
+  const { streams, valkey } = await connect();
+  const runId = newUuid();
+  const tool = { type: "tool", step: 1, call: 1, name: "t", attempt: 1, status: "completed" } as const;
+  await streams.append(runId, { ...tool, output: "12 packets" });
+  const [[, fields = []] = []] = await valkey.xrange(`perch:stream:{${runId}}`, "-", "+");
+  expect(JSON.parse(fields[1] ?? "")).toEqual({ ...tool, said: "12 packets" });
+  const { value: page } = await streams.read(runId, undefined, new AbortController().signal).next();
+  expect(page).toMatchObject([{ event: { ...tool, output: "12 packets" } }]);
+});

@@ -1,7 +1,7 @@
 import type { Redis } from "iovalkey";
 import type { Logger } from "../platform/logger.ts";
 import { createPageReader, pageSize } from "./page-reader.ts";
-import type { RunEvent, RunStreams, StoredEvent, StreamOwner } from "./run-streams.ts";
+import type { RunEvent, RunStreams, StoredEvent, StreamOwner, TokenEvent, ToolEvent } from "./run-streams.ts";
 import {
   maxStreamBytes,
   maxStreamBytesOf,
@@ -35,13 +35,25 @@ interface ValkeyStreamsOptions {
   readonly onDropped?: () => void;
 }
 
+/** The output of a tool is stored as `said`: two releases share a stream during an upgrade, so the stored name stays. */
+type PackedEvent = readonly [number, number, string] | (Exclude<RunEvent, ToolEvent | TokenEvent> | PackedToolEvent);
+type PackedToolEvent = Omit<ToolEvent, "output"> & { readonly said?: unknown };
+
 /** Most events are tokens: they are stored compactly as [step, offset, text]. */
-const pack = (event: RunEvent): string =>
-  JSON.stringify(event.type === "token" ? [event.step, event.offset, event.text] : event);
+function pack(event: RunEvent): string {
+  if (event.type === "token") return JSON.stringify([event.step, event.offset, event.text] satisfies PackedEvent);
+  if (event.type !== "tool") return JSON.stringify(event satisfies PackedEvent);
+  const { output, ...rest } = event;
+  return JSON.stringify({ ...rest, said: output } satisfies PackedEvent);
+}
 
 function unpack([id, fields]: Entry): StoredEvent {
-  const packed = JSON.parse(fields[1] ?? "") as [number, number, string] | RunEvent;
-  if (!Array.isArray(packed)) return { id, event: packed };
+  const packed = JSON.parse(fields[1] ?? "") as PackedEvent;
+  if ("type" in packed) {
+    if (packed.type !== "tool") return { id, event: packed };
+    const { said, ...rest } = packed;
+    return { id, event: said === undefined ? rest : { ...rest, output: said } };
+  }
   const [step, offset, text] = packed;
   return { id, event: { type: "token", step, offset, text } };
 }

@@ -717,10 +717,10 @@ class RunStep(Model):
     """Why it failed or was interrupted."""
     retry_after_ms: int | None
     """With ``retried``: how long the run waited before the next attempt."""
-    asked: Any
-    """What the model was asked that is new since its last call (at first: instructions, number of earlier messages, memories, message, names of tools), or the arguments of the tool. All of it where the agent's ``logs`` is ``full``, its shape with ``shapes``, null with ``off`` or once it has expired."""
-    said: Any
-    """What it answered: the model's text and tool calls, or what the tool returned. All of it where the agent's ``logs`` is ``full``, its shape with ``shapes``, null with ``off`` or once it has expired."""
+    input: Any
+    """The input of a model call that is new since the call before (at first: instructions, number of earlier messages, memories, message, names of tools), or the arguments of a tool call. All of it where the agent's ``logs`` is ``full``, its shape with ``shapes``, null with ``off`` or once it has expired."""
+    output: Any
+    """The model's text and tool calls, or the result of the tool. All of it where the agent's ``logs`` is ``full``, its shape with ``shapes``, null with ``off`` or once it has expired."""
 
 
 class ApprovalSummary(Model):

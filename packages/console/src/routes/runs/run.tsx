@@ -53,7 +53,7 @@ const Header = ({ Heading, agent, id, run, onClose }: HeaderProps) => (
   </header>
 );
 
-/** One run: what it was asked and said, and every step on the way. */
+/** One run: its message and response, and every step on the way. */
 export function RunPage() {
   const { agent, run: id } = useParams({ from: "/signed-in/runs/$agent/$run" });
   const navigate = useNavigate();

@@ -15,6 +15,7 @@ const row = (id: number, atMs: number, rest: Partial<LogRow> = {}): LogRow => ({
   invocation_id: null,
   environment: null,
   version: null,
+  line: null,
   ...rest,
 });
 

@@ -18,6 +18,7 @@ export const logColumns = [
   "invocation_id",
   "environment",
   "version",
+  "line",
 ] as const;
 export type LogRow = Pick<Selectable<LogEntries>, (typeof logColumns)[number]>;
 

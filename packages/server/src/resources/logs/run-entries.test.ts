@@ -81,11 +81,11 @@ describe("the log entries of a run", () => {
           model: "perch/script",
           tokens: 3,
           duration_ms: expect.any(Number),
-          asked: {
+          input: {
             instructions: expect.stringMatching(/^string\(\d+\)$/),
             message: `string(${userMessage.length})`,
           },
-          said: { text: "string(2)" },
+          output: { text: "string(2)" },
         },
       },
       {
@@ -231,7 +231,7 @@ describe("the log entries of a run", () => {
     const entries = await listRunLogEntries(organisation, await runOf(organisation));
     // 11 steps of 33 lines and the last call: 364.
     expect(entries).toHaveLength(1 + 200 + 1 + 100 + 1);
-    expect(entries.filter(({ metadata }) => metadata.type === "cut")).toMatchObject([
+    expect(entries.filter(({ metadata }) => metadata.type === "truncated")).toMatchObject([
       { level: "warn", message: "64 lines are left out here" },
     ]);
     expect(levelsAndTypes(entries).slice(-2)).toEqual(["info model_call", "info ended"]);

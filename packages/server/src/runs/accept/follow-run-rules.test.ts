@@ -63,12 +63,12 @@ test.each(["", "x", "1-2-3", "9".repeat(15_000), "-1-0", "1e3-0"])(
   },
 );
 
-test("what a tool said is for readers who may see it; the others learn that it answered", async () => {
+test("the output of a tool is for readers who may see it; the others learn that it answered", async () => {
   const about = { step: 1, call: 1, name: "stock", attempt: 1, status: "completed" } as const;
-  const events = [{ id: "5-1", event: { type: "tool", ...about, said: "12 packets" } } as const, ...stored.slice(2)];
+  const events = [{ id: "5-1", event: { type: "tool", ...about, output: "12 packets" } } as const, ...stored.slice(2)];
   const dataOf = async (showsContents: boolean) =>
     JSON.parse(JSON.stringify((await follow(undefined, events, showsContents))[0]?.data));
-  expect(await dataOf(true)).toEqual({ ...about, said: "12 packets" });
+  expect(await dataOf(true)).toEqual({ ...about, output: "12 packets" });
   expect(await dataOf(false)).toEqual(about);
 });
 

@@ -22,7 +22,7 @@ interface ReadRequest {
   readonly location: string;
   readonly lastEventId: string | undefined;
   readonly signal: AbortSignal;
-  /** Whether the reader may see what tools said. */
+  /** Whether the reader may see the outputs of tools. */
   readonly showsContents: boolean;
 }
 
@@ -124,7 +124,7 @@ function createActionEvent(
 
 function toServerEvent(event: RunEvent, showsContents: boolean): Pick<ServerEvent, "event" | "data"> {
   const { type, ...data } = event;
-  if (event.type === "tool" && !showsContents) return { event: type, data: { ...data, said: undefined } };
+  if (event.type === "tool" && !showsContents) return { event: type, data: { ...data, output: undefined } };
   if (event.type !== "dropped") return { event: type, data };
   const message = `The streams of this organisation hold as much as they may (${event.maxBytes / 2 ** 20} MiB), so events of this run are missing. The run goes on: wait for \`done\`, which has the whole response, or follow fewer runs at once.`;
   return { event: type, data: { message } };
@@ -161,7 +161,7 @@ export async function* readRunEvents(
 }
 
 /**
- * A response that sends the events of a run until it has ended or waits for a person. What tools said is for those who may read the run's steps: a key that
+ * A response that sends the events of a run until it has ended or waits for a person. The outputs of tools are for those who may read the run's steps: a key that
  * may only run the agent often serves its users.
  */
 export type FollowRun = (

@@ -92,20 +92,20 @@ describe(operation, () => {
     const run = await runShop("shapes");
     const { data } = await stepsOf(run, run.requestId);
     expect(data[0]).toMatchObject({
-      asked: { message: `string(${message.length})`, tools: "array(2)" },
-      said: { text: "string(12)", tool_calls: "array(2)" },
+      input: { message: `string(${message.length})`, tools: "array(2)" },
+      output: { text: "string(12)", tool_calls: "array(2)" },
     });
-    expect(data[3]).toMatchObject({ asked: { sku: "string(9)" }, said: { characters: expect.any(Number) } });
+    expect(data[3]).toMatchObject({ input: { sku: "string(9)" }, output: { characters: expect.any(Number) } });
     for (const text of secretTexts) expect(JSON.stringify(data)).not.toContain(text);
     expect(await inDatabase("select from run_contents where id = $1", [uuidOf(run.requestId)])).toEqual([]);
   });
 
-  test("with full, shows what each model and tool was asked and said; the log and the database do not", async () => {
+  test("with full, shows the input and output of each model and tool; the log and the database do not", async () => {
     const run = await runShop("full");
     const { data } = await stepsOf(run, run.requestId);
     expect(data[0]).toMatchObject({
-      asked: { instructions: JSON.stringify({ steps: script }), message, tools: ["stock", "price"] },
-      said: {
+      input: { instructions: JSON.stringify({ steps: script }), message, tools: ["stock", "price"] },
+      output: {
         text: "Let me look.",
         tool_calls: [
           { name: "stock", arguments: { sku: "jasmine-1" } },
@@ -113,32 +113,32 @@ describe(operation, () => {
         ],
       },
     });
-    expect(data[1]).toMatchObject({ asked: { sku: "jasmine-1" }, said: null });
-    expect(data[2]?.said).toContain("no such price");
+    expect(data[1]).toMatchObject({ input: { sku: "jasmine-1" }, output: null });
+    expect(data[2]?.output).toContain("no such price");
     expect(data[3]).toMatchObject({
-      asked: { sku: "jasmine-1" },
-      said: expect.stringContaining("12 packets of jasmine"),
+      input: { sku: "jasmine-1" },
+      output: expect.stringContaining("12 packets of jasmine"),
     });
     expect(data[4]).toMatchObject({
-      asked: {
+      input: {
         tool_results: [
-          { name: "stock", result: data[3]?.said },
-          { name: "price", result: data[2]?.said },
+          { name: "stock", result: data[3]?.output },
+          { name: "price", result: data[2]?.output },
         ],
       },
-      said: { text: "There are 12." },
+      output: { text: "There are 12." },
     });
     for (const text of secretTexts) expect(JSON.stringify(await getLogPage(run))).not.toContain(text);
     const [row] = await inDatabase("select sealed from run_contents where id = $1", [uuidOf(run.requestId)]);
     for (const text of secretTexts) expect((row as { sealed: Buffer }).sealed.includes(text)).toBe(false);
   });
 
-  test("with off, shows nothing of what was asked and said, not even its size", async () => {
+  test("with off, shows neither inputs nor outputs, not even their sizes", async () => {
     const run = await runShop("off");
     const { data } = await stepsOf(run, run.requestId);
     expect(data).toHaveLength(5);
-    for (const { asked, said } of data) expect([asked, said]).toEqual([null, null]);
-    expect(JSON.stringify(await getLogPage(run))).not.toMatch(/"(asked|said)"/);
+    for (const { input, output } of data) expect([input, output]).toEqual([null, null]);
+    expect(JSON.stringify(await getLogPage(run))).not.toMatch(/"(input|output)"/);
   });
 
   test.each(["shapes", "full"] as const)("with %s, a run whose model passes null to a tool ends", async (logs) => {
@@ -153,7 +153,7 @@ describe(operation, () => {
     expect(data[1]?.reason).toContain("must be a JSON object");
   });
 
-  test("what a model said before a limit ended its run is there too", async () => {
+  test("the output of a model before a limit ended its run is there too", async () => {
     const run = await perch().createOrganisation();
     await createScriptedAgent(run, script, { max_steps: 1 });
     ok(await run.call("PATCH /v1/agents/{agent_id}", { params: { agent_id: "bot" }, body: { logs: "full" } }));
@@ -162,7 +162,7 @@ describe(operation, () => {
       await run.call("GET /v1/agents/{agent_id}/invocations", { params: { agent_id: "bot" }, query: {} }),
     );
     const steps = await stepsOf(run, data[0]?.request_id ?? "");
-    expect(steps.data).toMatchObject([{ kind: "model", said: { text: "Let me look." } }]);
+    expect(steps.data).toMatchObject([{ kind: "model", output: { text: "Let me look." } }]);
   });
 
   test("is empty until the run has ended", async () => {
@@ -212,7 +212,7 @@ describe(operation, () => {
     expect(await seenSince(new Date(Date.now() + 60_000))).toEqual({ steps: 0, hasContents: false });
     await inDatabase("delete from run_contents where id = $1", [uuidOf(run.requestId)]);
     const { data } = await stepsOf(run, run.requestId);
-    expect(data[0]?.asked).toMatchObject({ message: `string(${message.length})` });
+    expect(data[0]?.input).toMatchObject({ message: `string(${message.length})` });
   });
 
   test("404 hides runs of other agents and organisations", async () => {
@@ -253,7 +253,7 @@ describe("kept contents", () => {
     ok(await organisation.call("PATCH /v1/agents/{agent_id}", { params: { agent_id: "bot" }, body }));
     const { data } = await invokeAgent(perch(), organisation.adminKey, { message });
     const steps = await stepsOf(organisation, data.request_id);
-    expect(steps.data[1]?.said).toContain("[secret github_token]");
+    expect(steps.data[1]?.output).toContain("[secret github_token]");
     expect(JSON.stringify(steps)).not.toContain(secretValue);
   });
 

@@ -138,7 +138,7 @@ describe("Accept: text/event-stream", () => {
     expect(tools).toHaveLength(4);
     const echo = { step: 1, call: 1, name: "perch_echo", attempt: 1 };
     expect(tools).toContainEqual({ ...echo, status: "started", arguments: { a: 1 } });
-    expect(tools).toContainEqual({ ...echo, status: "completed", said: { characters: 7 } });
+    expect(tools).toContainEqual({ ...echo, status: "completed", output: { characters: 7 } });
     expect(tools).toContainEqual(expect.objectContaining({ call: 2, name: "nothing", status: "failed" }));
     expect(tokensOf(events).map(({ data }) => [data.step, data.offset, data.text])).toEqual([
       [1, 0, "Let me look."],

@@ -124,7 +124,7 @@ export function createModelStep(deps: ModelStepDeps): ModelStep {
     }
     const { tokens, text } = reply;
     publish(run, { ...event, status: "completed", tokens });
-    spans.modelCall(run, progress, attempt, { startedAtMs, tokens, said: text });
+    spans.modelCall(run, progress, attempt, { startedAtMs, tokens, output: text });
     const called = calledLine(run, progress, attempt, reply, { startedAtMs, endedAtMs: now() });
     // A price of so many dollars for a million tokens is so many millionths for one.
     const costMicros = Math.round(tokens * (prices[modelRef(run, attempt)] ?? 0));

@@ -19,7 +19,7 @@ export interface RunSpans {
     progress: Progress,
     attempt: Attempt,
     call: { readonly startedAtMs: number } & (
-      | { readonly tokens: number; readonly said: string }
+      | { readonly tokens: number; readonly output: string }
       | { readonly error: unknown }
     ),
   ) => void;
@@ -27,7 +27,7 @@ export interface RunSpans {
     run: RunInput,
     progress: Progress,
     toolTry: ToolAttempt,
-    call: { readonly startedAtMs: number; readonly failed: boolean; readonly said?: string | undefined },
+    call: { readonly startedAtMs: number; readonly failed: boolean; readonly output?: string | undefined },
   ) => void;
   readonly ended: (run: RunInput, outcome: RunOutcome) => void;
   /** What a receiver's own spans are children of: the span of this very call. Undefined where the run is not traced. */
@@ -75,11 +75,11 @@ function modelSpanOf(run: RunInput, modelIndex: number): { readonly name: string
 const charactersOf = (messages: readonly ModelMessage[]): number =>
   messages.reduce((sum, { content }) => sum + content.length, 0);
 
-/** Sizes of what was asked and said, unless the agent keeps nothing of its contents. Contents are in no span. */
-const sizesOf = ({ definition }: RunInput, asked: number, said: string | undefined): Attributes =>
+/** Sizes of input and output, unless the agent keeps nothing of its contents. Contents are in no span. */
+const sizesOf = ({ definition }: RunInput, inputCharacters: number, output: string | undefined): Attributes =>
   logSettingOf(definition) === "off"
     ? {}
-    : { "perch.input.characters": asked, "perch.output.characters": said?.length };
+    : { "perch.input.characters": inputCharacters, "perch.output.characters": output?.length };
 
 /** `error.type` as OpenTelemetry's conventions have it. Never the message, which may quote the conversation. */
 function errorType(error: unknown): string {
@@ -127,14 +127,14 @@ export function createRunSpans({ tracing, now }: RunSpansDeps): RunSpans {
           ...attributes,
           "error.type": failed ? errorType(call.error) : undefined,
           "gen_ai.usage.total_tokens": failed ? undefined : call.tokens,
-          ...sizesOf(run, charactersOf(messagesFor(run, progress)), failed ? undefined : call.said),
+          ...sizesOf(run, charactersOf(messagesFor(run, progress)), failed ? undefined : call.output),
           "perch.step": step,
           "perch.attempt": attempt.tries,
         },
       });
     },
 
-    toolCall: (run, progress, toolTry, { startedAtMs, failed, said }) => {
+    toolCall: (run, progress, toolTry, { startedAtMs, failed, output }) => {
       if (!isTraced(run)) return;
       const { step } = progress;
       const name = toolName(toolTry);
@@ -147,7 +147,7 @@ export function createRunSpans({ tracing, now }: RunSpansDeps): RunSpans {
           "gen_ai.operation.name": "execute_tool",
           "gen_ai.tool.name": name,
           "error.type": failed ? "tool_error" : undefined,
-          ...sizesOf(run, (JSON.stringify(toolTry.call.arguments) ?? "").length, said),
+          ...sizesOf(run, (JSON.stringify(toolTry.call.arguments) ?? "").length, output),
           "perch.step": step,
           "perch.attempt": toolTry.tries,
         },

@@ -94,12 +94,12 @@ describe("the stream of a run with two tools, one retried and one failed", () =>
       { ...book, attempt: 1, status: "started", arguments: { room: 7 } },
       { ...book, attempt: 1, status: "retried", ...busy },
       { ...book, attempt: 2, status: "started", arguments: { room: 7 } },
-      { ...book, attempt: 2, status: "completed", said: { characters: 12 } },
+      { ...book, attempt: 2, status: "completed", output: { characters: 12 } },
     ]);
     const gone = "The tool find answered 404.";
     expect(dataOf(events, "tool").filter(({ call }) => call === 2)).toMatchObject([
       { name: "find", status: "started" },
-      { name: "find", status: "failed", reason: gone, said: { characters: 41 } },
+      { name: "find", status: "failed", reason: gone, output: { characters: 41 } },
     ]);
 
     const lines = await linesOf(organisation, id, "tool_call");
@@ -117,24 +117,24 @@ describe("the stream of a run with two tools, one retried and one failed", () =>
   test.each([
     ["off", undefined, undefined],
     ["full", { room: 7 }, '{"booked":7}'],
-  ] as const)("with logs %s shows what it may of what the tool was asked and said", async (logs, asked, said) => {
+  ] as const)("with logs %s shows what it may of the input and output of the tool", async (logs, input, output) => {
     const message = `logs ${logs}`;
     replies.set(message, [both]);
     const organisation = await createOrganisationWithAgent({ tools: await startFlakyTool(), logs });
     const tools = dataOf((await follow(organisation, message)).events, "tool");
-    expect(tools.find(({ call, status }) => call === 1 && status === "started")?.arguments).toEqual(asked);
-    expect(tools.find(({ call, status }) => call === 1 && status === "completed")?.said).toEqual(said);
+    expect(tools.find(({ call, status }) => call === 1 && status === "started")?.arguments).toEqual(input);
+    expect(tools.find(({ call, status }) => call === 1 && status === "completed")?.output).toEqual(output);
     expect(JSON.stringify(tools).includes("order 7")).toBe(logs === "full");
   });
 });
 
-test("a key that may run the agent and not read its runs does not learn from the stream what a tool said", async () => {
+test("a key that may run the agent and not read its runs does not see the output of a tool in the stream", async () => {
   replies.set("not said", [both]);
   const organisation = await createOrganisationWithAgent({ tools: await startFlakyTool(), logs: "full" });
   const writer = await organisation.createKey({ permissions: ["write"] });
   const tools = dataOf((await follow(organisation, "not said", writer)).events, "tool");
   expect(tools.map(({ status }) => status)).toContain("completed");
-  for (const event of tools) expect(event).not.toHaveProperty("said");
+  for (const event of tools) expect(event).not.toHaveProperty("output");
   expect(JSON.stringify(tools)).not.toContain("order 7");
 });
 

@@ -83,9 +83,9 @@ export function createToolStep({ tools, records, spans, publish, logger, now }: 
     const startedAtMs = now();
     const logs = logSettingOf(run.definition);
     const isShown = run.streamed && logs !== "off";
-    const asked = isShown ? { arguments: displayArguments(call.arguments) } : {};
+    const input = isShown ? { arguments: displayArguments(call.arguments) } : {};
     if (toolTry.interrupted) publish(run, { ...event, status: "interrupted", reason: interruptedReason });
-    publish(run, { ...event, status: "started", ...asked });
+    publish(run, { ...event, status: "started", ...input });
     // Also makes the run visible: who may still cancel it must be able to see it.
     const result = (await isCancelled(run)) ? cancelledResult : await callOnce(run, progress, toolTry);
     const reason = reasonOf(result);
@@ -93,13 +93,13 @@ export function createToolStep({ tools, records, spans, publish, logger, now }: 
     spans.toolCall(run, progress, toolTry, {
       startedAtMs,
       failed,
-      said: "content" in result ? result.content : undefined,
+      output: "content" in result ? result.content : undefined,
     });
     const failure = failed ? { reason } : {};
     const retry = "retryAfterMs" in result ? { retry_after_ms: result.retryAfterMs } : undefined;
-    const said = isShown && "content" in result ? contentFor(logs, result.content) : undefined;
+    const output = isShown && "content" in result ? contentFor(logs, result.content) : undefined;
     const status = retry ? "retried" : failed ? "failed" : "completed";
-    publish(run, { ...event, status, ...failure, ...retry, ...(said !== undefined && { said }) });
+    publish(run, { ...event, status, ...failure, ...retry, ...(output !== undefined && { output }) });
     const line = logLine(startedAtMs, failed ? "warn" : "info", `Tool call: ${call.name}`, {
       type: "tool_call",
       ...about,

@@ -31,16 +31,16 @@ const contents = contentsOf(run, progress);
 const line = (metadata: object) => contentsOfLine(contents, { ...metadata });
 
 describe("the contents of a run's steps", () => {
-  test("the first model call was asked the instructions, the message and what came with it", () => {
+  test("the first model call has the instructions, the message and what came with it as input", () => {
     expect(line({ type: "model_call", step: 1, model: "perch/script" })).toEqual({
-      asked: {
+      input: {
         instructions: "Be brief.",
         history: 1,
         memories: ["Ada likes tea."],
         message: "Is the green tea in stock?",
         tools: ["stock", "price"],
       },
-      said: {
+      output: {
         text: "Let me look.",
         tool_calls: [
           { name: "stock", arguments: { sku: "tea-1" } },
@@ -50,35 +50,35 @@ describe("the contents of a run's steps", () => {
     });
   });
 
-  test("a later model call was asked what is new since the one before", () => {
+  test("a later model call has what is new since the one before as input", () => {
     expect(line({ type: "model_call", step: 2 })).toEqual({
-      asked: {
+      input: {
         tool_results: [
           { name: "stock", result: "12 packets" },
           { name: "price", result: "The price list is away." },
         ],
       },
-      said: { text: "Yes, 12." },
+      output: { text: "Yes, 12." },
     });
   });
 
-  test("a tool was asked its arguments and said its result, in the last attempt alone", () => {
-    const asked = { sku: "tea-1" };
-    expect(line({ type: "tool_call", step: 1, call: 1 })).toEqual({ asked, said: "12 packets" });
+  test("a tool has its arguments as input, and its result as output of the last attempt only", () => {
+    const input = { sku: "tea-1" };
+    expect(line({ type: "tool_call", step: 1, call: 1 })).toEqual({ input, output: "12 packets" });
     const retried = { type: "tool_call", step: 1, call: 1, failed: true, retry_after_ms: 250 };
-    expect(line(retried)).toEqual({ asked });
-    expect(line({ type: "interrupted", kind: "tool", step: 1, call: 1 })).toEqual({ asked });
+    expect(line(retried)).toEqual({ input });
+    expect(line({ type: "interrupted", kind: "tool", step: 1, call: 1 })).toEqual({ input });
     const failed = { type: "tool_call", step: 1, call: 2, failed: true };
-    expect(line(failed)).toEqual({ asked, said: "The price list is away." });
+    expect(line(failed)).toEqual({ input, output: "The price list is away." });
   });
 
-  test("a model call that failed said nothing", () => {
-    expect(line({ type: "model_call", step: 2, failed: true })).not.toHaveProperty("said");
+  test("a model call that failed has no output", () => {
+    expect(line({ type: "model_call", step: 2, failed: true })).not.toHaveProperty("output");
   });
 
-  test("a recall was asked the message and said the memories; a listing said the names of tools", () => {
-    expect(line({ type: "memory" })).toEqual({ asked: run.message, said: ["Ada likes tea."] });
-    expect(line({ type: "tools", servers: ["docs"] })).toEqual({ said: ["stock", "price"] });
+  test("a recall has the message as input and the memories as output; a listing has the names of tools as output", () => {
+    expect(line({ type: "memory" })).toEqual({ input: run.message, output: ["Ada likes tea."] });
+    expect(line({ type: "tools", servers: ["docs"] })).toEqual({ output: ["stock", "price"] });
   });
 
   test("other lines, and steps that never were, have none", () => {

@@ -1,5 +1,6 @@
 import type { RunInput } from "../../engine/messages.ts";
 import type { ModelMessage } from "../../outbound/models/model.ts";
+import { toStoredMetadata } from "../../resources/logs/stored-metadata.ts";
 import type { LogLine, Progress } from "../run.ts";
 import { contentFor, shapeOf } from "./step-contents.ts";
 
@@ -16,7 +17,7 @@ interface ReplyContents {
   readonly calls: readonly CallContents[];
 }
 
-/** What the models and tools of a run were asked and said, each text once. The steps of the run are read from it. */
+/** The inputs and outputs of a run's models and tools, each text once. The steps of the run are read from it. */
 export interface RunContents {
   readonly instructions?: unknown;
   /** Number of earlier messages of the session that the model saw. */
@@ -97,18 +98,18 @@ export interface StepRef {
   readonly isSuccess: boolean;
 }
 
-interface AskedAndSaid {
-  readonly asked?: unknown;
-  readonly said?: unknown;
+interface StepContents {
+  readonly input?: unknown;
+  readonly output?: unknown;
 }
 
-function ofModel({ replies, ...first }: RunContents, { step, isSuccess }: StepRef): AskedAndSaid {
+function ofModel({ replies, ...first }: RunContents, { step, isSuccess }: StepRef): StepContents {
   const results = replies[step - 2]?.calls.map(({ name, result = null }) => ({ name, result }));
   const reply = isSuccess ? replies[step - 1] : undefined;
   return {
-    asked: step === 1 ? first : results && { tool_results: results },
+    input: step === 1 ? first : results && { tool_results: results },
     ...(reply && {
-      said: {
+      output: {
         text: reply.text,
         ...(reply.calls.length > 0 && {
           tool_calls: reply.calls.map(({ name, arguments: input }) => ({ name, arguments: input })),
@@ -118,17 +119,17 @@ function ofModel({ replies, ...first }: RunContents, { step, isSuccess }: StepRe
   };
 }
 
-function ofCall({ replies }: RunContents, { step, call, isSuccess }: StepRef, isLast: boolean): AskedAndSaid {
+function ofCall({ replies }: RunContents, { step, call, isSuccess }: StepRef, isLast: boolean): StepContents {
   const found = replies[step - 1]?.calls[(call ?? 0) - 1];
-  return { asked: found?.arguments, ...((isSuccess || isLast) && { said: found?.result }) };
+  return { input: found?.arguments, ...((isSuccess || isLast) && { output: found?.result }) };
 }
 
-/** What one attempt of a step was asked, and what it said: nothing where it failed and another attempt followed. */
-function contentsOfStep(contents: RunContents, ref: StepRef, isLastAttempt: boolean): AskedAndSaid {
+/** The input and output of one attempt of a step: no output if it failed and another attempt followed. */
+function contentsOfStep(contents: RunContents, ref: StepRef, isLastAttempt: boolean): StepContents {
   if (ref.kind === "model") return ofModel(contents, ref);
   if (ref.kind === "tool") return ofCall(contents, ref, isLastAttempt);
-  if (ref.kind === "memory") return { asked: contents.message, said: contents.memories };
-  return ref.isSuccess ? { said: contents.tools } : {};
+  if (ref.kind === "memory") return { input: contents.message, output: contents.memories };
+  return ref.isSuccess ? { output: contents.tools } : {};
 }
 
 const kinds = { model_call: "model", tool_call: "tool", tools: "tools", memory: "memory" } as const;
@@ -154,31 +155,31 @@ export function stepOf(metadata: Readonly<Record<string, unknown>>): StepRef | u
 const isLastAttempt = ({ type, retry_after_ms }: Readonly<Record<string, unknown>>): boolean =>
   type !== "interrupted" && retry_after_ms === undefined;
 
-/** What one line's step was asked and said. */
-export function contentsOfLine(contents: RunContents, metadata: LogLine["metadata"]): AskedAndSaid {
+/** The input and output of one line's step. */
+export function contentsOfLine(contents: RunContents, metadata: LogLine["metadata"]): StepContents {
   const ref = stepOf(metadata);
   return ref ? contentsOfStep(contents, ref, isLastAttempt(metadata)) : {};
 }
 
-/** How many messages came before the first model call is a size already. What a tool was asked may be anything, also null. */
-const shapeOfAsked = (asked: unknown, { type }: LogLine["metadata"], { history }: RunContents): unknown => {
-  const shape = shapeOf(asked);
-  const hasHistory = type === "model_call" && (asked as Partial<RunContents>).history !== undefined;
+/** How many messages came before the first model call is a size already. The arguments of a tool may be anything, also null. */
+const shapeOfInput = (input: unknown, { type }: LogLine["metadata"], { history }: RunContents): unknown => {
+  const shape = shapeOf(input);
+  const hasHistory = type === "model_call" && (input as Partial<RunContents>).history !== undefined;
   return hasHistory ? { ...(shape as object), history } : shape;
 };
 
-/** Adds the shapes of what was asked and said to the lines of a run's model and tool calls. The others say enough themselves. */
+/** Adds the shapes of inputs and outputs to the lines of a run's model and tool calls. The others say enough themselves. */
 export function withShapes(lines: readonly LogLine[], contents: RunContents): LogLine[] {
   return lines.map((line) => {
     if (line.metadata.type !== "model_call" && line.metadata.type !== "tool_call") return line;
-    const { asked, said } = contentsOfLine(contents, line.metadata);
+    const { input, output } = contentsOfLine(contents, line.metadata);
     return {
       ...line,
-      metadata: {
+      metadata: toStoredMetadata({
         ...line.metadata,
-        ...(asked !== undefined && { asked: shapeOfAsked(asked, line.metadata, contents) }),
-        ...(said !== undefined && { said: shapeOf(said) }),
-      },
+        ...(input !== undefined && { input: shapeOfInput(input, line.metadata, contents) }),
+        ...(output !== undefined && { output: shapeOf(output) }),
+      }),
     };
   });
 }

@@ -1,6 +1,7 @@
 import type { LogLevel } from "@perch/contract";
 import type { RunInput, RunOutcome } from "../../engine/messages.ts";
 import { storableJson, storableText } from "../../platform/storable-text.ts";
+import { toStoredMetadata } from "../../resources/logs/stored-metadata.ts";
 import type { LogLine } from "../run.ts";
 
 export const levels = { debug: 0, info: 1, warn: 2, error: 3 } as const satisfies Record<LogLevel, number>;
@@ -47,10 +48,10 @@ const lastLines = 100;
 
 function shortened(lines: readonly LogLine[]): readonly LogLine[] {
   const missing = lines.slice(firstLines, -lastLines);
-  const cut =
-    missing[0] &&
-    logLine(Date.parse(missing[0].at), "warn", `${missing.length} lines are left out here`, { type: "cut" });
-  return cut ? [...lines.slice(0, firstLines), cut, ...lines.slice(-lastLines)] : lines;
+  if (!missing[0]) return lines;
+  const metadata = toStoredMetadata({ type: "truncated" });
+  const mark = logLine(Date.parse(missing[0].at), "warn", `${missing.length} lines are left out here`, metadata);
+  return [...lines.slice(0, firstLines), mark, ...lines.slice(-lastLines)];
 }
 
 /** A run that waited has written its beginning. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { cutContents, maxRunContentBytes } from "./run-contents.ts";
 import { boundContents, leftOutOfPage, maxPageContentBytes, toSteps } from "./to-step.ts";
 
-/** A run whose second model call, which was asked as much as is kept of a run, was throttled again and again. */
+/** A run whose second model call, whose input is as much as is kept of a run, was throttled again and again. */
 const results = Array.from({ length: 40 }, () => ({ name: "search", arguments: {}, result: "x".repeat(30_000) }));
 const contents = cutContents({ message: "Hello", replies: [{ text: "", calls: results }] });
 const throttled = Array.from({ length: 100 }, (_, index) => ({
@@ -20,8 +20,8 @@ describe("a page of steps", () => {
   test("is bounded: attempts of one step show the same again and again", () => {
     const steps = boundContents(toSteps(throttled, contents));
     expect(steps).toHaveLength(100);
-    expect(steps[0]?.asked).toHaveProperty("tool_results");
-    expect(steps.at(-1)).toMatchObject({ asked: leftOutOfPage, said: null });
+    expect(steps[0]?.input).toHaveProperty("tool_results");
+    expect(steps.at(-1)).toMatchObject({ input: leftOutOfPage, output: null });
     expect(Buffer.byteLength(JSON.stringify(steps))).toBeLessThan(maxPageContentBytes + 100 * 1000);
   });
 });

@@ -1,8 +1,7 @@
 import type { RunStep } from "@perch/contract";
+import { fromStoredMetadata, type Metadata } from "../../resources/logs/stored-metadata.ts";
 import { contentsOfLine, type RunContents, stepOf } from "./run-contents.ts";
 import type { StepRow } from "./step-queries.ts";
-
-type Metadata = Readonly<Record<string, unknown>>;
 
 const numberOrNull = (value: unknown): number | null => (typeof value === "number" ? Math.round(value) : null);
 const textOrNull = (value: unknown): string | null => (typeof value === "string" ? value : null);
@@ -22,10 +21,10 @@ function statusOf({ type, failed, retry_after_ms }: Metadata): RunStep["status"]
 /** The steps that lines of a run's log are about. Without `contents`, they have the shapes that the lines have. */
 export function toSteps(rows: readonly StepRow[], contents: RunContents | undefined): RunStep[] {
   const steps = rows.flatMap(({ at, metadata: stored }) => {
-    const metadata = stored as Metadata;
+    const metadata = fromStoredMetadata(stored);
     const ref = stepOf(metadata);
     if (!ref) return [];
-    const { asked, said } = contents ? contentsOfLine(contents, metadata) : metadata;
+    const { input, output } = contents ? contentsOfLine(contents, metadata) : metadata;
     return {
       kind: ref.kind,
       step: ref.step,
@@ -38,14 +37,14 @@ export function toSteps(rows: readonly StepRow[], contents: RunContents | undefi
       tokens: numberOrNull(metadata.tokens),
       reason: textOrNull(metadata.reason),
       retry_after_ms: numberOrNull(metadata.retry_after_ms),
-      asked: asked ?? null,
-      said: said ?? null,
+      input: input ?? null,
+      output: output ?? null,
     };
   });
   return steps.map((step, index) => ({ number: index + 1, ...step }));
 }
 
-/** Of one page, as JSON in UTF-8. Every attempt shows what it was asked, so a page could be a hundred times what is stored of the run. */
+/** Of one page, as JSON in UTF-8. Every attempt shows its input, so a page could be a hundred times what is stored of the run. */
 export const maxPageContentBytes = 4 * 1024 * 1024;
 export const leftOutOfPage = `[left out: the contents of this page are larger than ${maxPageContentBytes / 2 ** 20} MiB. Read fewer steps at once]`;
 
@@ -58,5 +57,5 @@ export function boundContents(steps: readonly RunStep[]): RunStep[] {
     if (left > 0) left -= Buffer.byteLength(JSON.stringify(value));
     return left > 0 ? value : leftOutOfPage;
   };
-  return steps.map((step) => ({ ...step, asked: bound(step.asked), said: bound(step.said) }));
+  return steps.map((step) => ({ ...step, input: bound(step.input), output: bound(step.output) }));
 }

@@ -52,14 +52,14 @@ interface NotKeptProps {
 
 /** Says why contents are missing, and how to have them next time. */
 function NotKept({ step, agent }: NotKeptProps) {
-  const extents = [extentOf(step.asked), extentOf(step.said)];
+  const extents = [extentOf(step.input), extentOf(step.output)];
   if (extents.includes("all") || step.status === "running") return null;
   const isShape = extents.includes("shape");
   return (
     <p className="text-muted text-table">
       {isShape
         ? "Only sizes and structure were kept, because the agent's logs setting was shapes. "
-        : "What this step was asked and said is not kept: the agent's logs setting was off, or it has expired. "}
+        : "The input and output of this step are not stored: the agent's logs setting was off, or it has expired. "}
       Set <code className="font-mono">logs: full</code> in the{" "}
       <Link to="/agents/$agent/definition" params={{ agent }} className={textLinkClass}>
         definition
@@ -69,7 +69,7 @@ function NotKept({ step, agent }: NotKeptProps) {
   );
 }
 
-const saidNothing: Partial<Record<TraceStep["status"], string>> = {
+const noOutput: Partial<Record<TraceStep["status"], string>> = {
   failed: "No answer: the call failed.",
   retried: "No answer: the attempt failed.",
   interrupted: "No answer: the call was interrupted.",
@@ -77,11 +77,11 @@ const saidNothing: Partial<Record<TraceStep["status"], string>> = {
 
 const Contents = ({ step }: { readonly step: TraceStep }) => (
   <>
-    {extentOf(step.asked) !== "nothing" && <ContentView title="Asked" what="what it was asked" value={step.asked} />}
-    {extentOf(step.said) === "nothing" ? (
-      extentOf(step.asked) === "all" && <p className="text-muted text-table">{saidNothing[step.status]}</p>
+    {extentOf(step.input) !== "nothing" && <ContentView title="Input" what="the input" value={step.input} />}
+    {extentOf(step.output) === "nothing" ? (
+      extentOf(step.input) === "all" && <p className="text-muted text-table">{noOutput[step.status]}</p>
     ) : (
-      <ContentView title="Said" what="what it said" value={step.said} />
+      <ContentView title="Output" what="the output" value={step.output} />
     )}
   </>
 );
@@ -122,7 +122,7 @@ interface StepDetailProps {
   readonly agent: string;
 }
 
-/** What the selected step was asked and said. */
+/** The input and output of the selected step. */
 export const StepDetail = ({ item, agent }: StepDetailProps) => (
   <section
     aria-label="The selected step"
@@ -130,6 +130,6 @@ export const StepDetail = ({ item, agent }: StepDetailProps) => (
   >
     {item?.type === "step" && <StepView key={item.key} step={item.step} agent={agent} />}
     {item?.type === "log" && <LogView key={item.key} item={item} />}
-    {!item && <p className="text-muted text-table">Choose a step to see what it was asked and what it said.</p>}
+    {!item && <p className="text-muted text-table">Choose a step to see its input and output.</p>}
   </section>
 );

@@ -16,8 +16,8 @@ const step = (name: string, startedAtMs: number, more: Partial<TraceStep> = {}):
   waitMs: null,
   tokens: null,
   reason: null,
-  asked: null,
-  said: null,
+  input: null,
+  output: null,
   ...more,
 });
 
