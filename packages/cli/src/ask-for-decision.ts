@@ -121,7 +121,7 @@ async function askAbout(asking: Asking, action: ActionRequired["approvals"][numb
   if (approval.status !== "open") return;
   printApproval(session, approval);
   if (!approval.contents) return leaveToOthers("This key may not decide.");
-  if (approval.left_to_others) return leaveToOthers("This key started the run, so it may not decide.");
+  if (!approval.can_decide) return leaveToOthers("This key started the run, so it may not decide.");
   const decided = await decide(asking, approval);
   if (!decided) return leaveToOthers("It waits.");
   if (decided.status === "open")

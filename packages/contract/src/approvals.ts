@@ -58,7 +58,7 @@ export const ApprovalSummary = z
   .meta({ id: "ApprovalSummary" });
 export type ApprovalSummary = z.infer<typeof ApprovalSummary>;
 
-const CallSoFar = z.object({
+const PastCall = z.object({
   tool: z.string(),
   arguments: z.unknown(),
   result: z.string().nullable(),
@@ -66,9 +66,11 @@ const CallSoFar = z.object({
 });
 
 export const Approval = ApprovalSummary.extend({
-  left_to_others: z
+  can_decide: z
     .boolean()
-    .describe("Whether you started the run and the agent's policy leaves the decision to others: yours is refused."),
+    .describe(
+      "Whether the caller has the permission `approve`, and the agent's policy accepts its decision: the caller did not start the run, or the policy has `invoker_may_decide`. The approval's status, a second factor and earlier approvals are not considered.",
+    ),
   contents: z
     .object({
       message: z.string().describe("The message that started the run."),
@@ -78,8 +80,8 @@ export const Approval = ApprovalSummary.extend({
       question: z.string().nullable(),
       answer: z.unknown().optional(),
       reason: z.string().nullable().describe("Why it was rejected, as the model was told."),
-      so_far: z
-        .array(z.object({ step: z.int(), text: z.string(), calls: z.array(CallSoFar) }))
+      history: z
+        .array(z.object({ step: z.int(), text: z.string(), calls: z.array(PastCall) }))
         .describe("What the run did before, the newest last. Long texts are cut."),
     })
     .nullable()

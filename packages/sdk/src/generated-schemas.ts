@@ -180,8 +180,8 @@ export interface Approval {
   decided_by: Decider | null;
   /** Whether a person changed the arguments. */
   edited: boolean;
-  /** Whether you started the run and the agent's policy leaves the decision to others: yours is refused. */
-  left_to_others: boolean;
+  /** Whether the caller has the permission `approve`, and the agent's policy accepts its decision: the caller did not start the run, or the policy has `invoker_may_decide`. The approval's status, a second factor and earlier approvals are not considered. */
+  can_decide: boolean;
   /** What a decision is about: for keys and persons with the permission `approve`. null for others, and where the user was erased. */
   contents: {
     /** The message that started the run. */
@@ -197,7 +197,7 @@ export interface Approval {
     /** Why it was rejected, as the model was told. */
     reason: string | null;
     /** What the run did before, the newest last. Long texts are cut. */
-    so_far: Array<{
+    history: Array<{
       step: number;
       text: string;
       calls: Array<{

@@ -76,6 +76,14 @@ const list = command({
   },
 });
 
+const whoDecides = ({ can_decide, contents }: Approval): string => {
+  if (can_decide) return "To decide:";
+  // Only a key without the permission sees an open approval without its contents.
+  return contents === null
+    ? "This key does not have the permission approve. With one that has it:"
+    : "This key started the run, so somebody else decides:";
+};
+
 const show = command({
   name: "approvals show",
   summary: "Show what a decision is about: arguments, why, who asked, and what the run did so far.",
@@ -87,8 +95,7 @@ const show = command({
     const approval = await perch().approvals.get(id, { signal });
     session.show(approval, () => {
       printApproval(session, approval);
-      const who = approval.left_to_others ? "This key started the run, so somebody else decides:" : "To decide:";
-      if (approval.status === "open") terminal.note([who, ...decisionCommands(approval)].join("\n"));
+      if (approval.status === "open") terminal.note([whoDecides(approval), ...decisionCommands(approval)].join("\n"));
     });
   },
 });

@@ -14,8 +14,8 @@ function stateOf({ status, approvers, approved_by, decided_by }: Approval): stri
   return approvers > 1 ? `, ${approved_by.length} of ${approvers} have approved` : "";
 }
 
-function printSoFar({ terminal }: Pick<Session, "terminal">, contents: NonNullable<Approval["contents"]>): void {
-  for (const { text, calls } of contents.so_far) {
+function printHistory({ terminal }: Pick<Session, "terminal">, contents: NonNullable<Approval["contents"]>): void {
+  for (const { text, calls } of contents.history) {
     if (text !== "") terminal.line(`  said       ${terminal.safe(cut(text))}`);
     for (const { tool, arguments: args, result, failed } of calls) {
       const outcome = result === null ? "not made yet" : `${failed ? "failed: " : ""}${cut(result)}`;
@@ -44,7 +44,7 @@ export function printApproval({ terminal, time }: Pick<Session, "terminal" | "ti
     return;
   }
   row("message", cut(contents.message));
-  printSoFar({ terminal }, contents);
+  printHistory({ terminal }, contents);
   if (contents.question !== null) row("question", contents.question);
   else
     terminal.line(

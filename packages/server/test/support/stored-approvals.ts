@@ -28,7 +28,7 @@ export interface StoredWait {
   readonly userId?: string;
   readonly sessionId?: string;
   readonly message?: string;
-  readonly soFar?: Pick<WaitingState, "progress" | "reply" | "results">;
+  readonly before?: Pick<WaitingState, "progress" | "reply" | "results">;
 }
 
 export const amountSchema = {
@@ -38,7 +38,7 @@ export const amountSchema = {
   additionalProperties: false,
 };
 
-const nothingSoFar = { progress: { step: 1, messages: [] }, reply: null, results: [] };
+const nothingBefore = { progress: { step: 1, messages: [] }, reply: null, results: [] };
 
 /** A run that waits for persons, as a worker leaves it, and the public ids of its approvals. Nobody ran it. */
 export async function insertWaitingRun(
@@ -51,7 +51,7 @@ export async function insertWaitingRun(
     userId,
     sessionId,
     message = "Pay the invoice.",
-    soFar = nothingSoFar,
+    before = nothingBefore,
   }: StoredWait = {},
 ): Promise<{ readonly run: string; readonly approvals: readonly string[] }> {
   const found = ok(await organisation.call("GET /v1/agents/{agent_id}", { params: { agent_id: agent } })).data;
@@ -74,7 +74,7 @@ export async function insertWaitingRun(
     const sealed = sealWaitingState(
       core.keys.approvalContents,
       { organisationId, id, cut: 1 },
-      { run: { message }, ...soFar },
+      { run: { message }, ...before },
     );
     await trx
       .insertInto("waiting_runs")
@@ -92,7 +92,7 @@ export async function insertWaitingRun(
         .insertInto("approvals")
         .values({
           ...shared,
-          ...{ id: approval.id, run_id: id, cut: 1, step: soFar.progress.step, call: i + 1, kind, tool },
+          ...{ id: approval.id, run_id: id, cut: 1, step: before.progress.step, call: i + 1, kind, tool },
           ...{ why: "The policy of the tool is `always`.", environment: "production", invoker: invoker ?? null },
           digest: callDigest(core.keys.approvalDigest, { id: approval.id, tool }, args),
           invoker_may_decide: call.invokerMayDecide ?? false,

@@ -23,8 +23,8 @@ __all__ = [
     "ApprovalApprovedByItem",
     "ApprovalCondition",
     "ApprovalContents",
-    "ApprovalContentsSoFarItem",
-    "ApprovalContentsSoFarItemCallsItem",
+    "ApprovalContentsHistoryItem",
+    "ApprovalContentsHistoryItemCallsItem",
     "ApprovalKind",
     "ApprovalPolicy",
     "ApprovalSettings",
@@ -810,8 +810,8 @@ class Approval(Model):
     """Who decided last. null while it is open, and where nobody did."""
     edited: bool
     """Whether a person changed the arguments."""
-    left_to_others: bool
-    """Whether you started the run and the agent's policy leaves the decision to others: yours is refused."""
+    can_decide: bool
+    """Whether the caller has the permission ``approve``, and the agent's policy accepts its decision: the caller did not start the run, or the policy has ``invoker_may_decide``. The approval's status, a second factor and earlier approvals are not considered."""
     contents: ApprovalContents | None
     """What a decision is about: for keys and persons with the permission ``approve``. null for others, and where the user was erased."""
 
@@ -834,17 +834,17 @@ class ApprovalContents(Model):
     answer: Any | None = None
     reason: str | None
     """Why it was rejected, as the model was told."""
-    so_far: list[ApprovalContentsSoFarItem]
+    history: list[ApprovalContentsHistoryItem]
     """What the run did before, the newest last. Long texts are cut."""
 
 
-class ApprovalContentsSoFarItem(Model):
+class ApprovalContentsHistoryItem(Model):
     step: int
     text: str
-    calls: list[ApprovalContentsSoFarItemCallsItem]
+    calls: list[ApprovalContentsHistoryItemCallsItem]
 
 
-class ApprovalContentsSoFarItemCallsItem(Model):
+class ApprovalContentsHistoryItemCallsItem(Model):
     tool: str
     arguments: Any
     result: str | None
@@ -1886,12 +1886,12 @@ decodes(
     at=timestamp,
 )
 decodes(
-    ApprovalContentsSoFarItem,
-    calls=each(one(ApprovalContentsSoFarItemCallsItem)),
+    ApprovalContentsHistoryItem,
+    calls=each(one(ApprovalContentsHistoryItemCallsItem)),
 )
 decodes(
     ApprovalContents,
-    so_far=each(one(ApprovalContentsSoFarItem)),
+    history=each(one(ApprovalContentsHistoryItem)),
 )
 decodes(
     Approval,

@@ -17,7 +17,7 @@ import { deciderOf, isLeftToOthers, voterOf } from "./approval-rules.ts";
 import type { CheckSchema } from "./check-schema.ts";
 import type { DecideApproval, Decision } from "./decide-approval.ts";
 import { openCall, openDecision } from "./seal-approval.ts";
-import { toApprovalSummary, toContents, toSoFar } from "./to-approval.ts";
+import { toApprovalSummary, toContents, toHistory } from "./to-approval.ts";
 
 interface ApprovalDeps {
   readonly db: Database;
@@ -62,8 +62,8 @@ export const approvalHandlers = (deps: ApprovalDeps) => {
       message,
       call: openCall(approvalContents, row.sealed_call, approval),
       decision: openDecision(approvalContents, row.sealed_decision, approval),
-      soFar: cut
-        ? toSoFar(openWaitingState(approvalContents, cut, waiting.sealed), {
+      history: cut
+        ? toHistory(openWaitingState(approvalContents, cut, waiting.sealed), {
             step: row.step,
             isCurrent: cut.cut === row.cut,
           })
@@ -74,13 +74,10 @@ export const approvalHandlers = (deps: ApprovalDeps) => {
   const show = async (trx: OrganisationTransaction, context: RequestContext, ref: string) => {
     const row = await findRow(trx, context, ref);
     // Of a user who was erased, nothing is left to open.
-    const isShown = context.caller.permissions.has("approve") && row.sealed_call.length > 0;
-    const contents = isShown ? await openContents(trx, row) : null;
-    return single({
-      ...toApprovalSummary(row),
-      left_to_others: isLeftToOthers(row, voterOf(context.caller)),
-      contents,
-    });
+    const mayApprove = context.caller.permissions.has("approve");
+    const contents = mayApprove && row.sealed_call.length > 0 ? await openContents(trx, row) : null;
+    const canDecide = mayApprove && !isLeftToOthers(row, voterOf(context.caller));
+    return single({ ...toApprovalSummary(row), can_decide: canDecide, contents });
   };
 
   /** What a person wrote is checked before anything is locked. What it is checked against never changes. */

@@ -149,16 +149,17 @@ describe("POST /v1/approvals/{approval_id}/approve", () => {
     const calls = [{}, { invokerMayDecide: true }];
     const { approvals } = await insertWaitingRun(perch(), organisation, { calls, invoker });
     const [refused = "", allowed = ""] = approvals;
-    const isLeftToOthers = async (id: string, key: string) => (await get(organisation, id, key)).left_to_others;
-    expect(await isLeftToOthers(refused, approver)).toBe(true);
-    expect(await isLeftToOthers(allowed, approver)).toBe(false);
+    const canDecide = async (id: string, key: string) => (await get(organisation, id, key)).can_decide;
+    expect(await canDecide(refused, approver)).toBe(false);
+    expect(await canDecide(allowed, approver)).toBe(true);
     for (const decide of [approve, reject])
       expect(expectError(await decide(organisation, refused, {}, approver), "forbidden").message).toContain(
         "You started this run",
       );
     ok(await approve(organisation, allowed, {}, approver));
     const other = await organisation.createKey({ permissions: ["read", "approve"] });
-    expect(await isLeftToOthers(refused, other)).toBe(false);
+    expect(await canDecide(refused, other)).toBe(true);
+    expect(await canDecide(refused, await organisation.createKey({ permissions: ["read", "write"] }))).toBe(false);
     ok(await approve(organisation, refused, {}, other));
   });
 });

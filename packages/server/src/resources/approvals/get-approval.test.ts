@@ -27,7 +27,7 @@ describe("GET /v1/approvals/{approval_id}", () => {
       message: "Pay the invoice.",
       arguments: { amount: 250 },
       question: null,
-      so_far: [],
+      history: [],
     });
   });
 
@@ -56,15 +56,15 @@ describe("GET /v1/approvals/{approval_id}", () => {
     ];
     const reply = { text: "Paying.", toolCalls: [call("note", { a: 1 }), call("pay", { amount: 250 })], tokens: 1 };
     const results = [{ content: "noted", failed: false }, null];
-    const soFar = { progress: { step: 2, messages }, reply, results };
-    const { approvals } = await insertWaitingRun(perch(), organisation, { soFar });
+    const before = { progress: { step: 2, messages }, reply, results };
+    const { approvals } = await insertWaitingRun(perch(), organisation, { before });
     const params = { approval_id: approvals[0] ?? "" };
     const { contents } = ok(await organisation.call("GET /v1/approvals/{approval_id}", { params }, approver)).data;
-    expect(contents?.so_far).toMatchObject([
+    expect(contents?.history).toMatchObject([
       { step: 1, text: "Let me look.", calls: [{ tool: "find", arguments: { id: 7 }, failed: false }] },
       { step: 2, text: "Paying.", calls: [{ tool: "note", arguments: { a: 1 }, result: "noted", failed: false }] },
     ]);
-    expect(contents?.so_far[0]?.calls[0]?.result).toHaveLength(4001);
+    expect(contents?.history[0]?.calls[0]?.result).toHaveLength(4001);
   });
 
   test("404 is the same for a foreign, an unknown and a malformed id", async () => {

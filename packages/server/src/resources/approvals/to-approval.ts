@@ -19,7 +19,7 @@ export const toApprovalSummary = (row: ApprovalSummaryRow): ApprovalSummary => (
 });
 
 type Contents = NonNullable<Approval["contents"]>;
-type StepSoFar = Contents["so_far"][number];
+type PastStep = Contents["history"][number];
 
 /** So that an approval can be read at a glance, and its answer stays small whatever the run did. */
 const maxText = 4000;
@@ -38,12 +38,12 @@ const messagesOfRun = ({ messages }: WaitingState["progress"]) =>
   messages.slice(messages.findLastIndex(({ role }) => role === "user") + 1);
 
 /** What the run did before the calls that it waits for, with those of the same reply that needed nobody. */
-export function toSoFar(
+export function toHistory(
   { progress, reply, results }: WaitingState,
   { step, isCurrent }: { step: number; isCurrent: boolean },
 ) {
   const messages = messagesOfRun(progress);
-  const steps = messages.flatMap((message, position): Omit<StepSoFar, "step">[] => {
+  const steps = messages.flatMap((message, position): Omit<PastStep, "step">[] => {
     if (message.role !== "assistant") return [];
     const calls = (message.toolCalls ?? []).map(({ id, name, arguments: args }) => {
       // The first one after it: some models use the same ids in every reply.
@@ -58,7 +58,7 @@ export function toSoFar(
     });
     return [{ text: cutText(message.content), calls }];
   });
-  const before: StepSoFar[] = steps.map((each, i) => ({ step: i + 1, ...each })).filter((each) => each.step < step);
+  const before: PastStep[] = steps.map((each, i) => ({ step: i + 1, ...each })).filter((each) => each.step < step);
   if (!isCurrent || !reply) return before.slice(-maxSteps);
   const calls = reply.toolCalls.flatMap(({ name, arguments: args }, i) => {
     const result = results[i];
@@ -73,10 +73,10 @@ interface OpenedApproval {
   readonly message: string;
   readonly call: ApprovalCall;
   readonly decision: ApprovalDecision;
-  readonly soFar: StepSoFar[];
+  readonly history: PastStep[];
 }
 
-export const toContents = (row: ApprovalRow, { message, call, decision, soFar }: OpenedApproval): Contents => ({
+export const toContents = (row: ApprovalRow, { message, call, decision, history }: OpenedApproval): Contents => ({
   message,
   arguments: decision.arguments ?? call.arguments,
   ...(row.edited && { original_arguments: call.arguments }),
@@ -84,5 +84,5 @@ export const toContents = (row: ApprovalRow, { message, call, decision, soFar }:
   question: call.question,
   ...(decision.answer !== undefined && { answer: decision.answer }),
   reason: decision.reason ?? null,
-  so_far: soFar,
+  history: history,
 });

@@ -14,7 +14,7 @@ import { DecideBar, useHasApproved, useRefusal } from "./decide-bar.tsx";
 import { DecideDialog } from "./decide-dialog.tsx";
 import { ApproversNote, DecisionNote } from "./decision-note.tsx";
 import { QuestionSection } from "./question-section.tsx";
-import { SoFar } from "./so-far.tsx";
+import { RunHistory } from "./run-history.tsx";
 import { type Decision, useDecide } from "./use-decide.ts";
 import { useDraft } from "./use-draft.ts";
 
@@ -115,7 +115,7 @@ export function ApprovalBody({ approval, isChanged, onLook, onDecided }: Approva
             ) : (
               <ArgumentsSection {...{ contents, draft, isEditing }} canEdit={canDecide && !isChanged} onEdit={edit} />
             )}
-            <SoFar contents={contents} />
+            <RunHistory contents={contents} />
           </div>
         )}
         <ApprovalFacts approval={approval} />

@@ -17,7 +17,7 @@ export function useHasApproved({ approved_by }: Approval): boolean {
 /** Why nobody can decide here who is signed in like this; undefined: they can. */
 export function useRefusal(approval: Approval): ReactNode | undefined {
   const me = useMe();
-  if (approval.left_to_others)
+  if (!approval.can_decide)
     return (
       <>
         You started this run, so somebody else must decide, or another key with the permission{" "}

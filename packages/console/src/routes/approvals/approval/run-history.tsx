@@ -4,7 +4,7 @@ import { OutsideText } from "../../../parts/outside-text.tsx";
 import { visibleText } from "../../../parts/visible-text.ts";
 
 type Contents = NonNullable<Approval["contents"]>;
-type Step = Contents["so_far"][number];
+type Step = Contents["history"][number];
 
 /** A call that was made before, behind one line: who doubts opens it. */
 const CallBefore = ({ call }: { readonly call: Step["calls"][number] }) => (
@@ -23,7 +23,7 @@ const CallBefore = ({ call }: { readonly call: Step["calls"][number] }) => (
 );
 
 /** What led here: the message that started the run, and what the model said and did since. */
-export const SoFar = ({ contents }: { readonly contents: Contents }) => (
+export const RunHistory = ({ contents }: { readonly contents: Contents }) => (
   <section className="flex flex-col gap-2">
     <h2 className="text-body">The conversation so far</h2>
     <ol className="flex flex-col gap-2">
@@ -31,7 +31,7 @@ export const SoFar = ({ contents }: { readonly contents: Contents }) => (
         <p className="text-muted text-small">Message</p>
         <OutsideText block text={contents.message} />
       </li>
-      {contents.so_far.map((step) => (
+      {contents.history.map((step) => (
         <li key={step.step} className="flex flex-col gap-1">
           <p className="text-muted text-small">Step {step.step}</p>
           {step.text !== "" && <OutsideText block text={step.text} />}
