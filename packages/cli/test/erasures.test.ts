@@ -16,7 +16,7 @@ test("perch users erase starts an erasure, and perch erasures shows its receipt 
     .toContain(`${id} completed`);
   const { stdout } = await perch(["erasures", "get", id]);
   expect(stdout).toMatch(/database +memories +deleted +0/);
-  expect(stdout).toMatch(/database +records of runs +kept without text +0/);
+  expect(stdout).toMatch(/database +records of runs +redacted +0/);
   expect(stdout).toMatch(/Expires: hashes of requests .+ within 3 days\s+after the request\./s);
   expect(stdout).toContain("Not covered: ");
   expect(stdout).not.toContain("customer-1042");

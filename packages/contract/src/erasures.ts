@@ -3,34 +3,34 @@ import { cappedList, pageQuery, single, Timestamp } from "./envelopes.ts";
 import { ErasureId } from "./ids.ts";
 import type { OperationTable } from "./operation.ts";
 
-const RemovedPart = z
+const ErasedPart = z
   .object({
-    where: z
+    store: z
       .enum(["database", "engine", "streams"])
       .describe(
         "`database`: PostgreSQL. `engine`: what the engine keeps of runs. `streams`: events of runs that can be followed.",
       ),
-    what: z.string().describe("What it was, such as `memories` or `log entries`."),
-    how: z
-      .enum(["deleted", "kept_without_text"])
-      .describe("`kept_without_text`: rows that are still counted and listed stay, without the user's id and texts."),
-    removed: z.int().describe("How many rows or entries it was."),
+    data: z.string().describe("The kind of data, such as `memories` or `log entries`."),
+    action: z
+      .enum(["deleted", "redacted"])
+      .describe("`redacted`: rows that are still counted and listed stay, without the user's id and texts."),
+    count: z.int().describe("Number of rows or entries."),
   })
   .meta({ id: "ErasedPart" });
-export type ErasedPart = z.infer<typeof RemovedPart>;
+export type ErasedPart = z.infer<typeof ErasedPart>;
 
 const ExpiringPart = z
   .object({
-    where: z.string(),
-    what: z.string(),
-    when: z.string().describe("When it goes by itself, in words."),
+    store: z.string().describe("`database` or `engine`."),
+    data: z.string(),
+    expires: z.string().describe("When it goes by itself, in words."),
   })
   .meta({ id: "ExpiringPart" });
 export type ExpiringPart = z.infer<typeof ExpiringPart>;
 
 export const ErasureReceipt = z
   .object({
-    removed: z.array(RemovedPart),
+    removed: z.array(ErasedPart),
     expires: z.array(ExpiringPart).describe("Copies that no erasure reaches and that expire."),
     not_covered: z.array(z.string()).describe("What left Perch earlier, and what Perch cannot tell to be the user's."),
   })

@@ -775,13 +775,13 @@ export type Environment = string;
 
 export interface ErasedPart {
   /** `database`: PostgreSQL. `engine`: what the engine keeps of runs. `streams`: events of runs that can be followed. */
-  where: "database" | "engine" | "streams";
-  /** What it was, such as `memories` or `log entries`. */
-  what: string;
-  /** `kept_without_text`: rows that are still counted and listed stay, without the user's id and texts. */
-  how: "deleted" | "kept_without_text";
-  /** How many rows or entries it was. */
-  removed: number;
+  store: "database" | "engine" | "streams";
+  /** The kind of data, such as `memories` or `log entries`. */
+  data: string;
+  /** `redacted`: rows that are still counted and listed stay, without the user's id and texts. */
+  action: "deleted" | "redacted";
+  /** Number of rows or entries. */
+  count: number;
 }
 
 export interface Erasure {
@@ -843,10 +843,11 @@ export type EventId = string;
 export type EventType = "agent.completed" | "agent.failed" | "deployment.activated" | "deployment.failed" | "deployment.rolled_back" | "agent.action_required" | "connection.needs_reauth" | "webhook.test";
 
 export interface ExpiringPart {
-  where: string;
-  what: string;
+  /** `database` or `engine`. */
+  store: string;
+  data: string;
   /** When it goes by itself, in words. */
-  when: string;
+  expires: string;
 }
 
 export type Granularity = "1m" | "5m" | "1h" | "1d";

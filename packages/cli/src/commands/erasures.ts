@@ -45,8 +45,6 @@ const list = command({
   },
 });
 
-const howWords = { deleted: "deleted", kept_without_text: "kept without text" } as const;
-
 const get = command({
   name: "erasures get",
   summary: "Show an erasure and, when it has completed, its receipt.",
@@ -58,10 +56,10 @@ const get = command({
       const { receipt } = erasure;
       if (!receipt) return terminal.line(`${erasure.id} is running, since ${time(erasure.created_at)}.`);
       terminal.line(`${erasure.id} completed ${time(erasure.completed_at)}.`);
-      const removed = receipt.removed.map((part) => [part.where, part.what, howWords[part.how], String(part.removed)]);
-      printTable(terminal, ["where", "what", "how", "removed"], removed);
-      for (const { where, what, when } of receipt.expires)
-        terminal.line(terminal.wrap(`Expires: ${what} (${where}), ${when}.`, 2));
+      const removed = receipt.removed.map((part) => [part.store, part.data, part.action, String(part.count)]);
+      printTable(terminal, ["store", "data", "action", "count"], removed);
+      for (const { store, data, expires } of receipt.expires)
+        terminal.line(terminal.wrap(`Expires: ${data} (${store}), ${expires}.`, 2));
       for (const text of receipt.not_covered) terminal.line(terminal.wrap(`Not covered: ${text}`, 2));
     });
   },

@@ -46,7 +46,7 @@ export const answerResource = {
   erasure: {
     stages: () => [eraseAnswers],
     receipt: {
-      kept_answers: { where: "database", what: "answers kept for an Idempotency-Key", how: "deleted" },
+      kept_answers: { store: "database", data: "answers kept for an Idempotency-Key", action: "deleted" },
     },
   },
 } as const satisfies Resource;

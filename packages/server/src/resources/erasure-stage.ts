@@ -45,7 +45,7 @@ export interface Erasure {
   /** In their order. */
   readonly stages?: (deps: never) => readonly EraseStage[];
   /** What the receipt says of each part that is counted. The names are stored. */
-  readonly receipt: Readonly<Record<string, Omit<ErasedPart, "removed">>>;
+  readonly receipt: Readonly<Record<string, Omit<ErasedPart, "count">>>;
 }
 
 /** In the place of what was not delivered any more. */

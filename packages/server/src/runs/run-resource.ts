@@ -44,12 +44,12 @@ export const runResource = {
   // Their stages are part of the erasure itself, which waits for runs under way.
   erasure: {
     receipt: {
-      session_messages: { where: "database", what: "messages of sessions", how: "deleted" },
-      runs: { where: "database", what: "records of runs", how: "kept_without_text" },
-      run_contents: { where: "database", what: "contents of steps", how: "deleted" },
-      engine_runs: { where: "engine", what: "results of runs of the last hour", how: "deleted" },
-      engine_sent: { where: "engine", what: "calls that sessions sent in the last hour", how: "deleted" },
-      streams: { where: "streams", what: "streams of events", how: "deleted" },
+      session_messages: { store: "database", data: "messages of sessions", action: "deleted" },
+      runs: { store: "database", data: "records of runs", action: "redacted" },
+      run_contents: { store: "database", data: "contents of steps", action: "deleted" },
+      engine_runs: { store: "engine", data: "results of runs of the last hour", action: "deleted" },
+      engine_sent: { store: "engine", data: "calls that sessions sent in the last hour", action: "deleted" },
+      streams: { store: "streams", data: "streams of events", action: "deleted" },
     },
   },
   alerts: ["PerchRunFailures", "PerchRunServerErrors", "PerchRunsStalled", "PerchRunsLost"],

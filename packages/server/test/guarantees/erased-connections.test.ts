@@ -65,7 +65,7 @@ const listUsers = async (organisation: Organisation): Promise<string[]> =>
   ).map(({ user_id }) => user_id);
 
 const removedOf = (receipt: Awaited<ReturnType<typeof waitUntilErased>>, part: string) =>
-  receipt.removed.find(({ what }) => what === part)?.removed;
+  receipt.removed.find(({ data }) => data === part)?.count;
 
 describe("the erasure of a user with connections", () => {
   test("deletes them in all agents with their links, tells each provider, and leaves those of others", async () => {

@@ -112,7 +112,7 @@ describe("the erasure of a user", () => {
       expect(await countUserRows(perch, another, user.id)).toEqual(inAnother);
       await waitUntilErased(another, (await erase(another, user.id)).id);
       expect(await findTraces(perch, user.word)).toEqual([]);
-      const removed = Object.fromEntries(receipt.removed.map(({ what, removed: count }) => [what, count]));
+      const removed = Object.fromEntries(receipt.removed.map(({ data, count }) => [data, count]));
       expect(removed).toMatchObject(expected);
       expect(removed["answers kept for an Idempotency-Key"]).toBeGreaterThan(0);
       expect(removed["results of runs of the last hour"]).toBe(usersRuns.length);
@@ -129,7 +129,7 @@ describe("the erasure of a user", () => {
       expect(await findTraces(perch, users[1]?.word ?? "")).toContain("sealed values");
       // What a second erasure finds is nothing.
       const again = await waitUntilErased(organisation, (await erase(organisation, user.id)).id);
-      expect(again.removed.filter(({ removed: count }) => count > 0)).toEqual([]);
+      expect(again.removed.filter(({ count }) => count > 0)).toEqual([]);
     },
     isFull ? 1_800_000 : 120_000,
   );
@@ -247,7 +247,7 @@ describe("the erasure of a user for whom runs wait for a person", () => {
 
     const receipt = await waitUntilErased(organisation, (await erase(organisation, user.id)).id);
 
-    const removed = Object.fromEntries(receipt.removed.map(({ what, removed: count }) => [what, count]));
+    const removed = Object.fromEntries(receipt.removed.map(({ data, count }) => [data, count]));
     expect(removed).toMatchObject({ "states of runs that waited for a person": 1, approvals: 2, "records of runs": 2 });
     expect(await findTraces(perch, user.word)).toEqual([]);
     expect(await readRun(organisation, waiting.run)).toMatchObject({ status: "cancelled", message: "[erased]" });
@@ -270,7 +270,7 @@ describe("the erasure of a user for whom runs wait for a person", () => {
     const rows = "select status from waiting_runs where id = $1";
     expect(await queryRows(perch, rows, [parsePublicId("request", run)])).toEqual([{ status: "ready" }]);
     const receipt = await waitUntilErased(organisation, (await erase(organisation, user.id)).id);
-    const removed = Object.fromEntries(receipt.removed.map(({ what, removed: count }) => [what, count]));
+    const removed = Object.fromEntries(receipt.removed.map(({ data, count }) => [data, count]));
     expect(removed).toMatchObject({ "states of runs that waited for a person": 1 });
     expect(await readRun(organisation, run)).toMatchObject({ status: "cancelled", message: "[erased]" });
     expect(await findTraces(perch, user.word)).toEqual([]);

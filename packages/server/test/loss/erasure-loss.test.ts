@@ -47,7 +47,7 @@ const readErasure = async ({ call }: Organisation, erasure_id: string) =>
 
 const removedOf = async (organisation: Organisation, id: string): Promise<Record<string, number>> =>
   Object.fromEntries(
-    (await readErasure(organisation, id)).receipt?.removed.map(({ what, removed }) => [what, removed]) ?? [],
+    (await readErasure(organisation, id)).receipt?.removed.map(({ data, count }) => [data, count]) ?? [],
   );
 
 describe("an erasure", () => {

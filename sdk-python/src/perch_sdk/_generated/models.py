@@ -1583,20 +1583,21 @@ class ErasureReceipt(Model):
 
 
 class ErasedPart(Model):
-    where: Literal["database", "engine", "streams"]
+    store: Literal["database", "engine", "streams"]
     """``database``: PostgreSQL. ``engine``: what the engine keeps of runs. ``streams``: events of runs that can be followed."""
-    what: str
-    """What it was, such as ``memories`` or ``log entries``."""
-    how: Literal["deleted", "kept_without_text"]
-    """``kept_without_text``: rows that are still counted and listed stay, without the user's id and texts."""
-    removed: int
-    """How many rows or entries it was."""
+    data: str
+    """The kind of data, such as ``memories`` or ``log entries``."""
+    action: Literal["deleted", "redacted"]
+    """``redacted``: rows that are still counted and listed stay, without the user's id and texts."""
+    count: int
+    """Number of rows or entries."""
 
 
 class ExpiringPart(Model):
-    where: str
-    what: str
-    when: str
+    store: str
+    """``database`` or ``engine``."""
+    data: str
+    expires: str
     """When it goes by itself, in words."""
 
 

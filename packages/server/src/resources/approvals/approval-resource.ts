@@ -26,7 +26,7 @@ export const approvalResource = {
   audited: { approvals: "approval" },
   agentOf: { approval: async (trx, scope, id) => (await findApproval(trx, { ...scope, id }))?.agent_id },
   publishes: ["agent.action_required"],
-  erasure: { receipt: { approvals: { where: "database", what: "approvals", how: "kept_without_text" } } },
+  erasure: { receipt: { approvals: { store: "database", data: "approvals", action: "redacted" } } },
   metrics: createApprovalMetrics,
   handlers: approvalHandlers,
   sweeps: (deps: ExpireDeps) => [{ name: "expire approvals", everySeconds: 5, run: createExpireApprovals(deps) }],

@@ -18,7 +18,7 @@ export const auditResource = {
   },
   erasure: {
     stages: () => [eraseAudit],
-    receipt: { audit_entries: { where: "database", what: "audit entries", how: "kept_without_text" } },
+    receipt: { audit_entries: { store: "database", data: "audit entries", action: "redacted" } },
   },
   metrics: createAuditMetrics,
   alerts: ["PerchAuditRefusalsDropped"],

@@ -49,7 +49,7 @@ export const connectionResource = {
       createEraseConnections(deps),
       eraseConnectionEvents,
     ],
-    receipt: { connections: { where: "database", what: "connected accounts", how: "deleted" } },
+    receipt: { connections: { store: "database", data: "connected accounts", action: "deleted" } },
   },
   metrics: createConnectionMetrics,
   gauges: createConnectionGauges,

@@ -12,12 +12,12 @@ describe("the wait of an erasure for what is under way", () => {
 describe("the receipt of an erasure", () => {
   const { receipt } = runResource.erasure;
   const openCalls = (counts: Counts) =>
-    receiptOf(receipt, counts).expires.filter(({ what }) => what.includes("had not ended"));
+    receiptOf(receipt, counts).expires.filter(({ data }) => data.includes("had not ended"));
 
   test("lists calls that were not waited for any longer, with their number", () => {
     const counts = addCounts(addCounts({}, { engine_sent: 2 }), { engine_sent_left: 3 });
-    expect(openCalls(counts)).toMatchObject([{ where: "engine", what: expect.stringMatching(/: 3$/) }]);
-    expect(receiptOf(receipt, counts).removed.find(({ what }) => what.startsWith("calls"))?.removed).toBe(2);
+    expect(openCalls(counts)).toMatchObject([{ store: "engine", data: expect.stringMatching(/: 3$/) }]);
+    expect(receiptOf(receipt, counts).removed.find(({ data }) => data.startsWith("calls"))?.count).toBe(2);
   });
 
   test("says nothing of such calls where all have ended", () => {

@@ -65,36 +65,36 @@ export function addCounts(counts: Counts, added: Counts): Counts {
 /** What was there and is not reached, with the time after which it is gone. */
 const expiring: readonly ExpiringPart[] = [
   {
-    where: "database",
-    what: "deleted rows on PostgreSQL's disk",
-    when: "at PostgreSQL's next vacuum of the table, as a rule within a day",
+    store: "database",
+    data: "deleted rows on PostgreSQL's disk",
+    expires: "at PostgreSQL's next vacuum of the table, as a rule within a day",
   },
   {
-    where: "database",
-    what: "hashes of requests that had an Idempotency-Key, without text",
-    when: "within 3 days after the request",
+    store: "database",
+    data: "hashes of requests that had an Idempotency-Key, without text",
+    expires: "within 3 days after the request",
   },
   {
-    where: "database",
-    what: "answers that servers of a release without erasures kept for an Idempotency-Key",
-    when: "3 days after the request",
+    store: "database",
+    data: "answers that servers of a release without erasures kept for an Idempotency-Key",
+    expires: "3 days after the request",
   },
   {
-    where: "database",
-    what: "write-ahead log and backups",
-    when: "at the end of the retention that the operator of this installation has set for them",
+    store: "database",
+    data: "write-ahead log and backups",
+    expires: "at the end of the retention that the operator of this installation has set for them",
   },
   {
-    where: "engine",
-    what: "deleted entries on the engine's disk",
-    when: "at the engine's next compaction and the trim of its log, as a rule within a day",
+    store: "engine",
+    data: "deleted entries on the engine's disk",
+    expires: "at the engine's next compaction and the trim of its log, as a rule within a day",
   },
 ];
 
 const expiringCalls = (count: number): ExpiringPart => ({
-  where: "engine",
-  what: `calls of sessions that had not ended after an hour, such as embeddings: ${count}`,
-  when: "an hour after each has ended",
+  store: "engine",
+  data: `calls of sessions that had not ended after an hour, such as embeddings: ${count}`,
+  expires: "an hour after each has ended",
 });
 
 const notCovered: readonly string[] = [
@@ -129,7 +129,7 @@ export const inReceiptOrder = (parts: Erasure["receipt"]): Erasure["receipt"] =>
 
 /** `parts` are those of all resources, in the order of the receipt. */
 export const receiptOf = (parts: Erasure["receipt"], counts: Counts): ErasureReceipt => ({
-  removed: Object.entries(parts).map(([name, part]) => ({ ...part, removed: counts[name] ?? 0 })),
+  removed: Object.entries(parts).map(([name, part]) => ({ ...part, count: counts[name] ?? 0 })),
   expires: [...expiring, ...(counts[leftPart] ? [expiringCalls(counts[leftPart])] : [])],
   not_covered: [...notCovered],
 });

@@ -6,6 +6,6 @@ export const eventResource = {
   name: "events",
   tables: { events: { bound: "partitions", agent: "bound" } },
   agentOf: { event: async (trx, scope, id) => (await findEvent(trx, scope, id))?.agent_id },
-  erasure: { receipt: { events: { where: "database", what: "events", how: "kept_without_text" } } },
+  erasure: { receipt: { events: { store: "database", data: "events", action: "redacted" } } },
   handlers: eventHandlers,
 } as const satisfies Resource;

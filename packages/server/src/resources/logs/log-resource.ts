@@ -8,7 +8,7 @@ export const logResource = {
   audited: { logs: "log" },
   erasure: {
     stages: () => [eraseLogs],
-    receipt: { log_entries: { where: "database", what: "log entries", how: "deleted" } },
+    receipt: { log_entries: { store: "database", data: "log entries", action: "deleted" } },
   },
   handlers: logHandlers,
 } as const satisfies Resource;

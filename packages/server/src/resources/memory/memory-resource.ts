@@ -50,8 +50,8 @@ export const memoryResource = {
   erasure: {
     stages: () => [eraseMemories],
     receipt: {
-      memories: { where: "database", what: "memories", how: "deleted" },
-      memory_clears: { where: "database", what: "ended clears of memory", how: "deleted" },
+      memories: { store: "database", data: "memories", action: "deleted" },
+      memory_clears: { store: "database", data: "ended clears of memory", action: "deleted" },
     },
   },
   onAgentDelete: clearDeletedAgent,

@@ -29,7 +29,7 @@ export const waitingRunResource = {
   },
   erasure: {
     receipt: {
-      waiting_runs: { where: "database", what: "states of runs that waited for a person", how: "deleted" },
+      waiting_runs: { store: "database", data: "states of runs that waited for a person", action: "deleted" },
     },
   },
   onAgentResume: updateDueOfAgent,

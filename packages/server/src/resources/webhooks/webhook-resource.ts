@@ -29,8 +29,8 @@ export const webhookResource = {
   publishes: ["webhook.test"],
   erasure: {
     receipt: {
-      deliveries: { where: "database", what: "pending webhook deliveries", how: "kept_without_text" },
-      delivery_attempts: { where: "database", what: "responses of webhook receivers", how: "deleted" },
+      deliveries: { store: "database", data: "pending webhook deliveries", action: "redacted" },
+      delivery_attempts: { store: "database", data: "responses of webhook receivers", action: "deleted" },
     },
   },
   onAgentDelete: deleteWebhooksOfAgent,

@@ -5,7 +5,7 @@ import { StatusMark } from "../../../parts/status-mark.tsx";
 import { Cell, RowName, Table, wideOnly } from "../../../parts/table.tsx";
 
 const removedCount = ({ receipt }: Erasure): string =>
-  receipt ? receipt.removed.reduce((total, { removed }) => total + removed, 0).toLocaleString("en") : "–";
+  receipt ? receipt.removed.reduce((total, { count }) => total + count, 0).toLocaleString("en") : "–";
 
 interface ErasureTableProps {
   readonly erasures: readonly Erasure[];

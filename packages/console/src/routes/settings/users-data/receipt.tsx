@@ -11,7 +11,7 @@ import { Working } from "../../../parts/working.tsx";
 
 type Contents = NonNullable<Erasure["receipt"]>;
 
-const places = { database: "the database", engine: "the engine", streams: "streams" } as const;
+const stores = { database: "the database", engine: "the engine", streams: "streams" } as const;
 
 const Removed = ({ parts }: { readonly parts: Contents["removed"] }) => (
   <div className="-mx-4">
@@ -19,12 +19,12 @@ const Removed = ({ parts }: { readonly parts: Contents["removed"] }) => (
       caption="What was removed"
       columns={[{ title: "What" }, { title: "How many", className: "text-right" }, { title: "Where and how" }]}
     >
-      {parts.map(({ where, what, how, removed }) => (
-        <tr key={`${where} ${what} ${how}`}>
-          <RowName>{what}</RowName>
-          <Cell className="text-right font-mono">{removed.toLocaleString("en")}</Cell>
+      {parts.map(({ store, data, action, count }) => (
+        <tr key={`${store} ${data} ${action}`}>
+          <RowName>{data}</RowName>
+          <Cell className="text-right font-mono">{count.toLocaleString("en")}</Cell>
           <Cell>
-            {how === "deleted" ? "deleted from" : "kept without the user's id and texts in"} {places[where]}
+            {action === "deleted" ? "deleted from" : "kept without the user's id and texts in"} {stores[store]}
           </Cell>
         </tr>
       ))}
@@ -39,9 +39,9 @@ const Receipt = ({ receipt }: { readonly receipt: Contents }) => (
       <div className="flex flex-col gap-1">
         <h4 className="font-medium text-table">Copies that expire by themselves</h4>
         <ul className="list-disc pl-5 text-table">
-          {receipt.expires.map(({ where, what, when }) => (
-            <li key={`${where} ${what}`}>
-              {what} ({where}): {when}
+          {receipt.expires.map(({ store, data, expires }) => (
+            <li key={`${store} ${data}`}>
+              {data} ({store}): {expires}
             </li>
           ))}
         </ul>
