@@ -11,7 +11,7 @@ import { killWhileDecided, killWhileRunsWait } from "./faults.ts";
 import { type Installation, startInstallation } from "./installation.ts";
 import { observe } from "./observe.ts";
 import { createOrganisations } from "./organisations.ts";
-import { actionOf, cutsOf, planRuns } from "./plan.ts";
+import { actionOf, planRuns, suspensionsOf } from "./plan.ts";
 import { findIds, kindOf, type Run, sendRuns, waitForStatus } from "./runs.ts";
 import { type Findings, judge } from "./verdict.ts";
 
@@ -82,7 +82,7 @@ async function decideAtRate(decider: Decider, runs: readonly Run[], perSecond: n
   await Promise.all(decisions);
 }
 
-const isDecided = (run: Run): boolean => cutsOf(kindOf(run)) > 0;
+const isDecided = (run: Run): boolean => suspensionsOf(kindOf(run)) > 0;
 
 /** From the moment the last decision on a reply was sent until the tool was called. */
 function delaysOf(runs: readonly Run[], { payments }: Installation): number[] {

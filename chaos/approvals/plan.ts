@@ -119,6 +119,6 @@ export const needsPerson = ({ tool, amount }: PlannedCall): boolean => tool !== 
 export const isRefused = ({ isNextTurn, whileWaiting }: Kind): boolean =>
   isNextTurn === true && whileWaiting === "refuse";
 
-/** How often the run is cut: for each reply that needs a person, and where it waits for its turn. */
-export const cutsOf = (kind: Kind): number =>
+/** How often the run is suspended: for each reply that needs a person, and where it waits for its turn. */
+export const suspensionsOf = (kind: Kind): number =>
   isRefused(kind) ? 0 : kind.replies.filter((calls) => calls.some(needsPerson)).length + (kind.isNextTurn ? 1 : 0);

@@ -2,7 +2,16 @@ import { expect, test } from "vitest";
 import { editedAmount, givenAnswer, reason } from "./decisions.ts";
 import type { LaterAnswer, Observed, RecordedApproval, RecordedRun } from "./observe.ts";
 import type { Effect, Said } from "./outside-servers.ts";
-import { actionOf, cutsOf, type Fate, isRefused, needsPerson, type PlannedCall, planRuns, type Way } from "./plan.ts";
+import {
+  actionOf,
+  type Fate,
+  isRefused,
+  needsPerson,
+  type PlannedCall,
+  planRuns,
+  suspensionsOf,
+  type Way,
+} from "./plan.ts";
 import { kindOf, type Run } from "./runs.ts";
 import { type Findings, judge } from "./verdict.ts";
 
@@ -60,7 +69,7 @@ function createSound(): Observed {
   for (const run of runs) {
     const kind = kindOf(run);
     if (isRefused(kind)) continue;
-    const cuts = cutsOf(kind);
+    const suspensions = suspensionsOf(kind);
     const isCancelled = [...run.fates.values()].includes("cancelled");
     const status = isCancelled ? "cancelled" : "completed";
     const said: Said[] = kind.isNextTurn ? [{ role: "user", content: "the turn before" }] : [];
@@ -90,13 +99,13 @@ function createSound(): Observed {
       }
     }
     conversations.set(run.requestId, said);
-    for (let cut = 1; cut <= cuts; cut++) continuations.set(`${run.id}.${cut}`, 1);
+    for (let n = 1; n <= suspensions; n++) continuations.set(`${run.id}.${n}`, 1);
     continuations.set(run.id, 1);
     records.push({
       id: run.id,
       status,
       response: "done",
-      cut: cuts,
+      cut: suspensions,
       steps: 2,
       log: ["accepted", "ended", "model_call", "model_call"],
       events: 1,
@@ -220,20 +229,20 @@ test.each<[string, (sound: Observed) => Observed, readonly (keyof Findings)[]]>(
     ["answers_unlike_promises"],
   ],
   [
-    "a cut that was continued twice",
+    "a suspension that was continued twice",
     (sound) => ({
       ...sound,
       continuations: new Map([...sound.continuations, [`${runOf(sound, "approved").id}.1`, 2]]),
     }),
-    ["continuations_unlike_cuts"],
+    ["continuations_unlike_suspensions"],
   ],
   [
-    "a cut that was never continued",
+    "a suspension that was never continued",
     (sound) => ({
       ...sound,
       continuations: new Map([...sound.continuations].filter(([key]) => key !== `${runOf(sound, "waits twice").id}.2`)),
     }),
-    ["continuations_unlike_cuts"],
+    ["continuations_unlike_suspensions"],
   ],
   [
     "a tool that was called again while nothing was killed",

@@ -1,7 +1,7 @@
 import { editedAmount, givenAnswer, reason } from "./decisions.ts";
 import type { Observed, RecordedRun } from "./observe.ts";
 import type { Said } from "./outside-servers.ts";
-import { actionOf, cutsOf, type Fate, isRefused, type PlannedCall } from "./plan.ts";
+import { actionOf, type Fate, isRefused, type PlannedCall, suspensionsOf } from "./plan.ts";
 import { kindOf, type Run } from "./runs.ts";
 
 /** One list for each promise, with a line for whatever breaks it. */
@@ -16,8 +16,8 @@ export interface Findings {
   readonly decisions_unlike_calls: readonly string[];
   /** Answers to approvers and to retries of the invoke that are not as promised. */
   readonly answers_unlike_promises: readonly string[];
-  /** A cut of a run must be continued exactly once. */
-  readonly continuations_unlike_cuts: readonly string[];
+  /** A suspension of a run must be continued exactly once. */
+  readonly continuations_unlike_suspensions: readonly string[];
   /** Model calls and tool requests that were repeated though nothing was killed then. */
   readonly repeated_without_fault: readonly string[];
   readonly records_unlike_runs: readonly string[];
@@ -110,13 +110,15 @@ function judgeAnswers(run: Run, record: RecordedRun | undefined, { laterAnswers 
 }
 
 function judgeContinuations(run: Run, record: RecordedRun | undefined, { continuations }: Observed): string[] {
-  const cuts = cutsOf(kindOf(run));
+  const suspensions = suspensionsOf(kindOf(run));
   const keys = [...continuations].filter(([key]) => key.startsWith(`${run.id}.`));
-  const expected = Array.from({ length: cuts }, (_, i) => `${run.id}.${i + 1}`);
-  const isOnce = keys.every(([key, count]) => count === 1 && expected.includes(key)) && keys.length === cuts;
+  const expected = Array.from({ length: suspensions }, (_, i) => `${run.id}.${i + 1}`);
+  const isOnce = keys.every(([key, count]) => count === 1 && expected.includes(key)) && keys.length === suspensions;
   return [
-    ...(isOnce ? [] : [`${run.message}: cut ${cuts} times, continued as ${keys.join("; ") || "nothing"}`]),
-    ...((record?.cut ?? 0) === cuts ? [] : [`${run.message}: recorded with ${record?.cut} cuts instead of ${cuts}`]),
+    ...(isOnce ? [] : [`${run.message}: suspended ${suspensions} times, continued as ${keys.join("; ") || "nothing"}`]),
+    ...((record?.cut ?? 0) === suspensions
+      ? []
+      : [`${run.message}: recorded with ${record?.cut} suspensions instead of ${suspensions}`]),
   ];
 }
 
@@ -130,7 +132,7 @@ function judgeRepeats(run: Run, { modelCalls, repeats }: Observed): string[] {
   ];
 }
 
-/** What is written at each cut and at the end must be there once. */
+/** What is written at each suspension and at the end must be there once. */
 function judgeRecord(run: Run, record: RecordedRun, { approvals }: Observed): string[] {
   const own = approvals.filter(({ run_id }) => run_id === run.id);
   const count = (type: string) => record.log.filter((each) => each === type).length;
@@ -169,7 +171,7 @@ export function judge(observed: Observed): Findings {
       ...each((run) => [...judgeConversation(run, observed), ...judgeOrder(run, observed)]),
     ],
     answers_unlike_promises: each((run, record) => judgeAnswers(run, record, observed)),
-    continuations_unlike_cuts: each((run, record) => judgeContinuations(run, record, observed)),
+    continuations_unlike_suspensions: each((run, record) => judgeContinuations(run, record, observed)),
     repeated_without_fault: each((run) => judgeRepeats(run, observed)),
     records_unlike_runs: each((run, record) => (record ? judgeRecord(run, record, observed) : [])),
     runs_left: [

@@ -10,7 +10,7 @@ export const approvals = {
     decision:
       "Those that the definition names, by tool, by MCP server or by an argument. An argument that is missing or of another type needs a person; what a server says of its own tools counts only where the definition says so.",
   },
-  "approvals.cut": {
+  "approvals.suspend": {
     section,
     silent: "What a run does that waits for a person: not shown.",
     decision:

@@ -5,7 +5,7 @@ import { createTerminal } from "../src/terminal.ts";
 
 const id = "req_01h455vb4pex5vsknk084sn02q";
 
-function print(columns: number | undefined, ...table: [string[], string[][], { cut?: string[] }?]): string[] {
+function print(columns: number | undefined, ...table: [string[], string[][], { truncate?: string[] }?]): string[] {
   const stdout = Object.assign(new PassThrough(), columns === undefined ? {} : { isTTY: true, columns });
   const terminal = createTerminal({ stdin: new PassThrough(), stdout, stderr: new PassThrough() }, { NO_COLOR: "1" });
   printTable(terminal, ...table);
@@ -27,7 +27,7 @@ describe("a table on a terminal of 80 columns", () => {
 
   test("cuts a text, the widest first, so that everything else fits", () => {
     const content = "Ada likes jasmine tea, in the morning and in the evening";
-    const lines = print(80, ["score", "content", "id"], [["0.136", content, id]], { cut: ["content"] });
+    const lines = print(80, ["score", "content", "id"], [["0.136", content, id]], { truncate: ["content"] });
     expect(lines).toEqual([
       `SCORE  CONTENT${" ".repeat(36)}ID`,
       `0.136  Ada likes jasmine tea, in the morning an…  ${id}`,

@@ -62,7 +62,7 @@ const list = command({
           next: "A run waits here when a tool of its agent has `approval`, or when it asks a person.",
         });
       const titles = ["approval", "status", "agent", "tool", "why", "user", status === "open" ? "expires" : "decided"];
-      printTable(terminal, titles, found.data.map(rowOf), { cut: ["why", "user"] });
+      printTable(terminal, titles, found.data.map(rowOf), { truncate: ["why", "user"] });
       const words = {
         "--status": options.status,
         "--agent": options.agent,

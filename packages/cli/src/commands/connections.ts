@@ -80,7 +80,7 @@ const list = command({
         time(one.last_used_at),
       ]);
       const titles = ["connection", "status", "tool", "user", "connected", "last used"];
-      printTable(terminal, titles, rows, { cut: ["user"] });
+      printTable(terminal, titles, rows, { truncate: ["user"] });
       const narrowed = { "--user": user, "--tool": tool, "--status": status, "--environment": environment };
       const options = { ...narrowed, "--limit": limit };
       printNextPage(terminal, next_cursor, commandLine(`connections list ${agent}`, options));

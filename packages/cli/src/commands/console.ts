@@ -47,7 +47,7 @@ const list = command({
         time(one.expires_at),
       ]);
       printTable(terminal, ["id", "who", "role", "address", "browser", "last used", "expires"], rows, {
-        cut: ["browser"],
+        truncate: ["browser"],
       });
       printMore(terminal, found.pagination, found.data.length);
     });

@@ -80,7 +80,9 @@ const list = command({
         time(key.last_used_at),
         time(key.expires_at),
       ]);
-      printTable(terminal, ["id", "name", "status", "role", "begins", "last used", "expires"], rows, { cut: ["name"] });
+      printTable(terminal, ["id", "name", "status", "role", "begins", "last used", "expires"], rows, {
+        truncate: ["name"],
+      });
       printMore(terminal, found.pagination, found.data.length);
     });
   },

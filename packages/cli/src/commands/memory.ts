@@ -34,7 +34,7 @@ const search = command({
       if (found.search.notice) terminal.note(terminal.style("dim", found.search.notice));
       if (found.data.length === 0) return terminal.note("Nothing found.");
       const rows = found.data.map(({ score, content, user_id, id }) => [score.toFixed(3), content, user_id ?? "-", id]);
-      printTable(terminal, ["score", "content", "user", "id"], rows, { cut: ["content", "user"] });
+      printTable(terminal, ["score", "content", "user", "id"], rows, { truncate: ["content", "user"] });
       printMore(terminal, found.pagination, found.data.length);
     });
   },
@@ -81,7 +81,7 @@ const list = command({
         id,
         time(updated_at),
       ]);
-      printTable(terminal, ["content", "user", "id", "stored"], rows, { cut: ["content", "user"] });
+      printTable(terminal, ["content", "user", "id", "stored"], rows, { truncate: ["content", "user"] });
       printMore(terminal, found.pagination, found.data.length);
     });
   },

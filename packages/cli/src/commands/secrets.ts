@@ -45,7 +45,7 @@ const list = command({
         time(one.updated_at),
         time(one.last_used_at),
       ]);
-      printTable(terminal, ["secret", "hosts", "updated", "last used"], rows, { cut: ["hosts"] });
+      printTable(terminal, ["secret", "hosts", "updated", "last used"], rows, { truncate: ["hosts"] });
       printMore(terminal, found.pagination, found.data.length);
     });
   },

@@ -46,7 +46,7 @@ const list = command({
         one.agent_id ?? "all agents",
         one.disabled_reason ?? "",
       ]);
-      printTable(terminal, ["webhook", "status", "url", "events", "for", ""], rows, { cut: ["url", "events"] });
+      printTable(terminal, ["webhook", "status", "url", "events", "for", ""], rows, { truncate: ["url", "events"] });
       printMore(terminal, found.pagination, found.data.length);
     });
   },

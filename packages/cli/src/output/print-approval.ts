@@ -6,7 +6,7 @@ import { coloured } from "./text.ts";
 
 /** Of a text that others wrote, on the lines of a terminal. `--json` has all of it. */
 const maxShown = 500;
-const cut = (text: string): string => (text.length > maxShown ? `${text.slice(0, maxShown)}…` : text);
+const truncate = (text: string): string => (text.length > maxShown ? `${text.slice(0, maxShown)}…` : text);
 const indented = (text: string): string => text.replaceAll(/^/gm, "    ");
 
 function stateOf({ status, approvers, approved_by, decided_by }: Approval): string {
@@ -16,11 +16,11 @@ function stateOf({ status, approvers, approved_by, decided_by }: Approval): stri
 
 function printHistory({ terminal }: Pick<Session, "terminal">, contents: NonNullable<Approval["contents"]>): void {
   for (const { text, calls } of contents.history) {
-    if (text !== "") terminal.line(`  said       ${terminal.safe(cut(text))}`);
+    if (text !== "") terminal.line(`  said       ${terminal.safe(truncate(text))}`);
     for (const { tool, arguments: args, result, failed } of calls) {
-      const outcome = result === null ? "not made yet" : `${failed ? "failed: " : ""}${cut(result)}`;
+      const outcome = result === null ? "not made yet" : `${failed ? "failed: " : ""}${truncate(result)}`;
       terminal.line(
-        `  called     ${terminal.safe(tool)} ${terminal.safe(cut(jsonText(args)))}: ${terminal.safe(outcome)}`,
+        `  called     ${terminal.safe(tool)} ${terminal.safe(truncate(jsonText(args)))}: ${terminal.safe(outcome)}`,
       );
     }
   }
@@ -43,7 +43,7 @@ export function printApproval({ terminal, time }: Pick<Session, "terminal" | "ti
     row("contents", "hidden: they are for keys with the permission approve");
     return;
   }
-  row("message", cut(contents.message));
+  row("message", truncate(contents.message));
   printHistory({ terminal }, contents);
   if (contents.question !== null) row("question", contents.question);
   else

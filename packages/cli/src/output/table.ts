@@ -3,38 +3,38 @@ import type { Terminal } from "../terminal.ts";
 
 interface TableOptions {
   /** Titles of columns that may be cut where the terminal is too narrow: texts, never ids that one wants to copy. */
-  readonly cut?: readonly string[];
+  readonly truncate?: readonly string[];
 }
 
 type Rows = readonly (readonly string[])[];
 
 const gap = "  ";
 /** Of a text that is cut, this many columns stay. */
-const minCut = 24;
+const minTruncated = 24;
 const sum = (widths: readonly number[]): number => widths.reduce((all, width) => all + width + gap.length, -gap.length);
 
 /** The widths of the columns, with texts cut as far as necessary; undefined if even then the terminal is too narrow. */
-function fitWidths(natural: readonly number[], isCut: readonly boolean[], limit: number): number[] | undefined {
+function fitWidths(natural: readonly number[], mayTruncate: readonly boolean[], limit: number): number[] | undefined {
   const widths = [...natural];
   for (let excess = sum(widths) - limit; excess > 0; excess = sum(widths) - limit) {
-    const widest = Math.max(...widths.filter((width, column) => isCut[column] && width > minCut));
-    const column = widths.findIndex((width, index) => isCut[index] && width === widest);
+    const widest = Math.max(...widths.filter((width, column) => mayTruncate[column] && width > minTruncated));
+    const column = widths.findIndex((width, index) => mayTruncate[index] && width === widest);
     if (column < 0) return undefined;
-    widths[column] = Math.max(minCut, widest - excess);
+    widths[column] = Math.max(minTruncated, widest - excess);
   }
   return widths;
 }
 
-function printRows(terminal: Terminal, titles: readonly string[], rows: Rows, { cut = [] }: TableOptions): void {
+function printRows(terminal: Terminal, titles: readonly string[], rows: Rows, { truncate = [] }: TableOptions): void {
   const { style, widthOf, lineLimit } = terminal;
   const heads = titles.map((title) => style("bold", title.toUpperCase()));
   const all = [heads, ...rows];
   const natural = titles.map((_, column) => Math.max(...all.map((row) => widthOf(row[column] ?? ""))));
-  const isCut = titles.map((title) => cut.includes(title));
+  const mayTruncate = titles.map((title) => truncate.includes(title));
   // What does not fit stands below its row.
   let shown = titles.length;
-  let widths = fitWidths(natural, isCut, lineLimit);
-  while (!widths && shown > 1) widths = fitWidths(natural.slice(0, --shown), isCut, lineLimit);
+  let widths = fitWidths(natural, mayTruncate, lineLimit);
+  while (!widths && shown > 1) widths = fitWidths(natural.slice(0, --shown), mayTruncate, lineLimit);
   const used = widths ?? natural.slice(0, 1);
   for (const [index, row] of all.entries()) {
     const cells = used.map((width, column) => {

@@ -30,7 +30,7 @@ export interface EngineRuns {
 /** A query reads all invocations of the engine. */
 const limitMs = 30_000;
 const runServices = `target_service_name in ('${agentRuns}', '${agentSessions}')`;
-/** A continuation has the number of its cut after the run's id. */
+/** A continuation has the number of its suspension after the run's id. */
 const runOfKey = "split_part(idempotency_key, '.', 1)";
 const maxInQuery = 200;
 const purgedTogether = 8;

@@ -36,7 +36,7 @@ export interface Engine {
    * continues either way.
    */
   readonly wait: (run: RunInput, waitMs: number) => Promise<RunResult | undefined>;
-  /** Returns when the engine has the continuation of a run that waited, and will not lose it. Twice for one cut continues it once. */
+  /** Returns when the engine has the continuation of a run that waited, and will not lose it. Twice for one suspension continues it once. */
   readonly continue: (run: ContinuedRun) => Promise<void>;
   /** As `wait`, for a continuation that has begun: one that has not would begin without a slot. */
   readonly waitContinued: (run: ContinuedRun, waitMs: number) => Promise<RunResult | undefined>;

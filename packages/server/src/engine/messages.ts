@@ -31,9 +31,9 @@ export interface RunInput {
   readonly lost?: LostRun;
   /** Who started it, as approvals name voters. Only where a person may have to decide in it. */
   readonly invoker?: string;
-  /** How often the run has waited for a person. Absent: not yet. */
+  /** How often the run was suspended to wait for a person. Absent: not yet. Journals, sealed states and columns have this name, so it stays. */
   readonly cut?: number;
-  /** Lines of its log that were written when it was cut. */
+  /** Lines of its log that were written when it was suspended. */
   readonly linesWritten?: number;
 }
 

@@ -127,7 +127,7 @@ interface RunPart {
 export const runPartId = ({ id, cut }: RunPart): string => (cut ? `${id}.${cut}` : id);
 
 /** How often the run had waited when this part began. */
-export const cutOfPart = (part: string): number => Number(part.split(".", 2)[1] ?? 0);
+export const suspensionsOfPart = (part: string): number => Number(part.split(".", 2)[1] ?? 0);
 
 /** The run that a part belongs to. */
 export const runIdOfPart = (part: string): string => part.split(".", 1)[0] ?? part;

@@ -7,9 +7,9 @@ import type { RunTool, ToolResult } from "../outbound/tools/tool.ts";
 import { logSettingOf } from "../resources/agents/log-setting.ts";
 import { type Definitions, lostDefinition } from "../resources/deployments/definitions.ts";
 import { type CallToDecide, callsToDecide } from "../runs/execute/calls-to-decide.ts";
-import type { Resumed } from "../runs/execute/run-cut.ts";
 import { afterTools, maxRetryAfterMs } from "../runs/execute/run-rules.ts";
 import type { RunSteps } from "../runs/execute/run-steps.ts";
+import type { Resumed } from "../runs/execute/run-suspension.ts";
 import { applyVerdicts, noteEdits } from "../runs/execute/verdict-rules.ts";
 import { type Ended, initialProgress, type LogLine, type Progress, type Recorded } from "../runs/run.ts";
 import { sendDeliveriesOfRun } from "./deliver-webhook.ts";
@@ -185,8 +185,9 @@ async function runAgent(
     const log = [...result.log, ...called.log];
     if (waiting.length > 0) {
       const at = { ...spent, log: [...spent.log, ...log] };
-      const cut = () => steps.cut(run, at, { reply, tools, results: called.results });
-      return end(await runStep(context, `cut ${(run.cut ?? 0) + 1}`, cut, isOutput), at);
+      const suspend = () => steps.suspend(run, at, { reply, tools, results: called.results });
+      // Journals of earlier releases have this name.
+      return end(await runStep(context, `cut ${(run.cut ?? 0) + 1}`, suspend, isOutput), at);
     }
     progress = afterTools(spent, reply, called.results, log);
   }

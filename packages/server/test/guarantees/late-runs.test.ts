@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { maintainPartitions } from "../../src/db/partitions.ts";
 import { parsePublicId, toPublicId, uuidTime } from "../../src/platform/ids.ts";
 import { openWaitingState, sealWaitingState } from "../../src/resources/waiting-runs/waiting-state.ts";
-import type { CutState } from "../../src/runs/execute/run-cut.ts";
+import type { SuspendedState } from "../../src/runs/execute/run-suspension.ts";
 import { ok } from "../support/contract-client.ts";
 import { decide, waitForApprovals } from "../support/decisions.ts";
 import { type Organisation, usePerch } from "../support/harness.ts";
@@ -203,11 +203,11 @@ describe("a run whose person decides after 45 days", () => {
     ]);
     if (!row) throw new Error("the run does not wait");
     const { cut } = row;
-    const state = openWaitingState<CutState>(approvalContents, { organisationId, id: run, cut }, row.sealed);
+    const state = openWaitingState<SuspendedState>(approvalContents, { organisationId, id: run, cut }, row.sealed);
     const sealed = sealWaitingState(approvalContents, { organisationId, id: old, cut }, {
       ...state,
       run: { ...state.run, id: old },
-    } as CutState);
+    } as SuspendedState);
     const values = [run, old, uuidTime(old)];
     await query("update waiting_runs set id = $2, accepted_at = $3, sealed = $4 where id = $1", [...values, sealed]);
     await query("update invocations set id = $2, accepted_at = $3 where id = $1", values);

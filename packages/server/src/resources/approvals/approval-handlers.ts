@@ -57,15 +57,15 @@ export const approvalHandlers = (deps: ApprovalDeps) => {
   const openContents = async (trx: OrganisationTransaction, row: queries.ApprovalRow) => {
     const approval = { organisationId: row.organisation_id, id: row.id };
     const { message, waiting } = await queries.findAskingRun(trx, row, uuidTime(row.run_id));
-    const cut = waiting && { organisationId: row.organisation_id, id: row.run_id, cut: waiting.cut };
+    const suspension = waiting && { organisationId: row.organisation_id, id: row.run_id, cut: waiting.cut };
     return toContents(row, {
       message,
       call: openCall(approvalContents, row.sealed_call, approval),
       decision: openDecision(approvalContents, row.sealed_decision, approval),
-      history: cut
-        ? toHistory(openWaitingState(approvalContents, cut, waiting.sealed), {
+      history: suspension
+        ? toHistory(openWaitingState(approvalContents, suspension, waiting.sealed), {
             step: row.step,
-            isCurrent: cut.cut === row.cut,
+            isCurrent: suspension.cut === row.cut,
           })
         : [],
     });

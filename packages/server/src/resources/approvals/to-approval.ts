@@ -26,9 +26,9 @@ const maxText = 4000;
 const maxArgumentsText = 4000;
 const maxSteps = 50;
 
-const cutText = (text: string): string => (text.length > maxText ? `${text.slice(0, maxText)}…` : text);
+const truncateText = (text: string): string => (text.length > maxText ? `${text.slice(0, maxText)}…` : text);
 
-const cutArguments = (args: unknown): unknown => {
+const truncateArguments = (args: unknown): unknown => {
   const text = JSON.stringify(args) ?? "null";
   return text.length > maxArgumentsText ? `${text.slice(0, maxArgumentsText)}…` : args;
 };
@@ -51,22 +51,29 @@ export function toHistory(
       const { content, failed } = result?.role === "tool" ? result : { content: null, failed: false };
       return {
         tool: name,
-        arguments: cutArguments(args),
-        result: content === null ? null : cutText(content),
+        arguments: truncateArguments(args),
+        result: content === null ? null : truncateText(content),
         failed: failed ?? false,
       };
     });
-    return [{ text: cutText(message.content), calls }];
+    return [{ text: truncateText(message.content), calls }];
   });
   const before: PastStep[] = steps.map((each, i) => ({ step: i + 1, ...each })).filter((each) => each.step < step);
   if (!isCurrent || !reply) return before.slice(-maxSteps);
   const calls = reply.toolCalls.flatMap(({ name, arguments: args }, i) => {
     const result = results[i];
     return result
-      ? [{ tool: name, arguments: cutArguments(args), result: cutText(result.content), failed: result.failed ?? false }]
+      ? [
+          {
+            tool: name,
+            arguments: truncateArguments(args),
+            result: truncateText(result.content),
+            failed: result.failed ?? false,
+          },
+        ]
       : [];
   });
-  return [...before, { step, text: cutText(reply.text), calls }].slice(-maxSteps);
+  return [...before, { step, text: truncateText(reply.text), calls }].slice(-maxSteps);
 }
 
 interface OpenedApproval {

@@ -24,7 +24,7 @@ export interface Quotas {
     agentId?: string,
   ) => Promise<void>;
   /**
-   * Whether one more run may wait for a person. Runs that are cut at the same time do not wait for each other here, so they may
+   * Whether one more run may wait for a person. Runs that are suspended at the same time do not wait for each other here, so they may
    * exceed the limit together, by no more than run at once.
    */
   readonly hasRoomToWait: (trx: OrganisationTransaction, organisationId: string, tier: Tier) => Promise<boolean>;

@@ -2,8 +2,8 @@ import type { ModelMessage, ModelReply } from "../../outbound/models/model.ts";
 import type { ToolResult } from "../../outbound/tools/tool.ts";
 import type { Sealer } from "../../platform/sealing.ts";
 
-/** A cut of a run: its state does not open as that of another. */
-interface CutKey {
+/** A suspension of a run: its state does not open as that of another. */
+interface SuspensionKey {
   readonly organisationId: string;
   readonly id: string;
   readonly cut: number;
@@ -19,13 +19,14 @@ export interface WaitingState {
   readonly results: readonly (ToolResult | null)[];
 }
 
-const associatedDataFor = ({ organisationId, id, cut }: CutKey): string => JSON.stringify([organisationId, id, cut]);
+const associatedDataFor = ({ organisationId, id, cut }: SuspensionKey): string =>
+  JSON.stringify([organisationId, id, cut]);
 
-export const sealWaitingState = (sealer: Sealer, key: CutKey, state: WaitingState): Buffer =>
+export const sealWaitingState = (sealer: Sealer, key: SuspensionKey, state: WaitingState): Buffer =>
   sealer.seal(JSON.stringify(state), associatedDataFor(key));
 
 export const openWaitingState = <T extends WaitingState = WaitingState>(
   sealer: Sealer,
-  key: CutKey,
+  key: SuspensionKey,
   sealed: Buffer,
 ): T => JSON.parse(sealer.open(sealed, associatedDataFor(key))) as T;

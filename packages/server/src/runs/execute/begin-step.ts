@@ -5,15 +5,15 @@ import { leaseOf, type RunSlots } from "../../limits/run-slots.ts";
 import { findSession } from "../record/invocation-queries.ts";
 import type { RunRecord } from "../record/run-record.ts";
 import { type Attempt, type BeginResult, initialProgress } from "../run.ts";
-import type { CutTurnStep } from "./cut-step.ts";
 import type { EndIfOver } from "./end-if-over.ts";
 import { backoffMs, transientFailure } from "./run-rules.ts";
+import type { SuspendTurnStep } from "./suspend-step.ts";
 
 interface BeginDeps {
   readonly db: Database;
   readonly slots: Pick<RunSlots, "renew">;
   readonly records: Pick<RunRecord, "fail">;
-  readonly cutTurn: CutTurnStep;
+  readonly suspendTurn: SuspendTurnStep;
   readonly endIfOver: EndIfOver;
   readonly now: () => number;
 }
@@ -30,7 +30,7 @@ const earlierTurnWaits = transientFailure(
 /** A turn that waited for longer needs more than is left of its lease. */
 const renewAfterMs = 30_000;
 
-export const createBeginStep = ({ db, slots, records, cutTurn, endIfOver, now }: BeginDeps): BeginStep => ({
+export const createBeginStep = ({ db, slots, records, suspendTurn, endIfOver, now }: BeginDeps): BeginStep => ({
   begin: async (run, { interrupted: _, ...attempt }) => {
     const sinceMs = attempt.sinceMs ?? now();
     const noProgress = initialProgress(sinceMs, { turn: 0, history: [] });
@@ -45,7 +45,7 @@ export const createBeginStep = ({ db, slots, records, cutTurn, endIfOver, now }:
           return progress;
         }
         const isQueued = run.definition.approvals?.while_waiting === "queue";
-        return isQueued ? cutTurn(run, progress) : records.fail(run, progress, earlierTurnWaits, []);
+        return isQueued ? suspendTurn(run, progress) : records.fail(run, progress, earlierTurnWaits, []);
       });
     } catch (error) {
       if (isDatabaseUnavailable(error)) throw error;

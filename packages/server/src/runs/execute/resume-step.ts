@@ -15,7 +15,7 @@ import { logLine } from "../record/run-log.ts";
 import type { RunRecord } from "../record/run-record.ts";
 import { toOutcome } from "../record/to-invocation.ts";
 import type { Ended, LogLine, Progress } from "../run.ts";
-import type { CutState, Resumed, ResumeResult, Verdict } from "./run-cut.ts";
+import type { Resumed, ResumeResult, SuspendedState, Verdict } from "./run-suspension.ts";
 
 interface ResumeDeps {
   readonly db: Database;
@@ -129,7 +129,7 @@ export function createResumeSteps(deps: ResumeDeps): ResumeSteps {
       .executeTakeFirst();
     if (continued) telemetry.runContinued(continued.delay_seconds);
     const isCancelled = await updateRunning(trx, run);
-    const state = read(() => openWaitingState<CutState>(approvalContents, run, row.sealed));
+    const state = read(() => openWaitingState<SuspendedState>(approvalContents, run, row.sealed));
     return { state, verdicts: await findVerdicts(trx, run), isCancelled };
   };
 
@@ -144,7 +144,7 @@ export function createResumeSteps(deps: ResumeDeps): ResumeSteps {
       return lost;
     });
 
-  const toLines = (verdicts: readonly Verdict[], { reply, progress }: CutState): LogLine[] =>
+  const toLines = (verdicts: readonly Verdict[], { reply, progress }: SuspendedState): LogLine[] =>
     verdicts.map((verdict) => {
       const tool = reply?.toolCalls[verdict.callNumber - 1]?.name ?? "";
       return logLine(now(), "info", `${said[verdict.status]}: ${tool}`, {

@@ -15,7 +15,6 @@ import type { Telemetry } from "../../telemetry/telemetry.ts";
 import type { Tracing } from "../../telemetry/tracing.ts";
 import { createRunRecord, type RunRecord } from "../record/run-record.ts";
 import { type BeginStep, createBeginStep } from "./begin-step.ts";
-import { type CutStep, createCutStep } from "./cut-step.ts";
 import { createEndIfOver } from "./end-if-over.ts";
 import { createListToolsStep, type ListToolsStep } from "./list-tools-step.ts";
 import { createModelStep, type ModelStep } from "./model-step.ts";
@@ -23,6 +22,7 @@ import { createRecallStep, type RecallStep } from "./recall-step.ts";
 import { createResumeSteps, type ResumeSteps } from "./resume-step.ts";
 import { createRunSpans } from "./run-spans.ts";
 import { createPublishStep } from "./step-events.ts";
+import { createSuspendStep, type SuspendStep } from "./suspend-step.ts";
 import { createToolStep, type ToolStep } from "./tool-steps.ts";
 
 interface RunStepsDeps {
@@ -51,7 +51,7 @@ export interface RunSteps extends BeginStep, RecallStep, ResumeSteps, Pick<RunRe
   readonly tools: ListToolsStep;
   readonly model: ModelStep;
   readonly tool: ToolStep;
-  readonly cut: CutStep;
+  readonly suspend: SuspendStep;
 }
 
 export function createRunSteps(deps: RunStepsDeps): RunSteps {
@@ -61,15 +61,15 @@ export function createRunSteps(deps: RunStepsDeps): RunSteps {
   const publish = createPublishStep(deps.streams);
   const tools = createListToolsStep({ ...deps, records, spans, publish });
   const model = createModelStep({ ...deps, records, spans, publish });
-  const { cut, cutTurn } = createCutStep({ ...deps, records });
+  const { suspend, suspendTurn } = createSuspendStep({ ...deps, records });
   return {
-    ...createBeginStep({ ...deps, records, cutTurn, endIfOver }),
+    ...createBeginStep({ ...deps, records, suspendTurn, endIfOver }),
     ...createRecallStep({ ...deps, endIfOver, publish }),
     tools: (run, progress, attempt) => endIfOver(run, progress, attempt.log, () => tools(run, progress, attempt)),
     model: (run, progress, attempt, known) =>
       endIfOver(run, progress, attempt.log, () => model(run, progress, attempt, known)),
     tool: createToolStep({ ...deps, records, spans, publish }),
-    cut: (run, progress, waiting) => endIfOver(run, progress, [], () => cut(run, progress, waiting)),
+    suspend: (run, progress, waiting) => endIfOver(run, progress, [], () => suspend(run, progress, waiting)),
     ...createResumeSteps({ ...deps, records }),
     record: records.record,
   };

@@ -88,7 +88,7 @@ const isOver = (status: string) => status !== "running" && status !== "waiting";
 
 describe("a run that waits for a person", () => {
   test("is cut before the call, and makes it once after it is approved", async () => {
-    verifies("approvals.cut");
+    verifies("approvals.suspend");
     const message = "pay back 500";
     replies.set(message, onFirstStep(callTools(["refund", { amount: 500 }])));
     const organisation = await createAgent([refund({ when: [{ argument: "amount", op: "gt", value: 100 }] })]);
@@ -232,7 +232,7 @@ describe("a run whose decisions are made", () => {
   });
 
   test("waits for a slot, and is not refused for want of one", async () => {
-    verifies("approvals.cut");
+    verifies("approvals.suspend");
     const message = "no slot";
     replies.set(message, onFirstStep(callTools(["refund", { amount: 1 }])));
     const isDone = Promise.withResolvers<void>();
@@ -255,7 +255,7 @@ describe("a run whose decisions are made", () => {
   });
 
   test("has the time that it had left when it was cut: its clock stood still", async () => {
-    verifies("approvals.cut");
+    verifies("approvals.suspend");
     const message = "slow person";
     replies.set(message, onFirstStep(callTools(["refund", { amount: 1 }])));
     const organisation = await createAgent([refund("always")], { limits: { timeout_seconds: 3 } });

@@ -2,7 +2,7 @@ import type { Database } from "../../db/database.ts";
 import { isDatabaseUnavailable } from "../../db/refused-data.ts";
 import type { EngineRuns } from "../../engine/engine-runs.ts";
 import type { HeldSlots, RunSlots } from "../../limits/run-slots.ts";
-import { cutOfPart, runIdOfPart, uuidTime } from "../../platform/ids.ts";
+import { runIdOfPart, suspensionsOfPart, uuidTime } from "../../platform/ids.ts";
 import type { Logger } from "../../platform/logger.ts";
 import type { ReconcileMetrics } from "../../telemetry/reconcile-metrics.ts";
 
@@ -41,7 +41,7 @@ export function stateOfPart(
 ): PartState {
   if (!row) return "unknown";
   const isOpen = row.status === "running" || row.status === "waiting";
-  return isOpen && row.cut <= cutOfPart(part) ? "under_way" : "over";
+  return isOpen && row.cut <= suspensionsOfPart(part) ? "under_way" : "over";
 }
 
 /**

@@ -2,7 +2,14 @@ import { agentDefaults } from "@perch/contract";
 import { describe, expect, test } from "vitest";
 import type { RunInput } from "../../engine/messages.ts";
 import type { ModelMessage } from "../../outbound/models/model.ts";
-import { contentsOf, contentsOfLine, cutContents, leftOut, maxRunContentBytes, withShapes } from "./run-contents.ts";
+import {
+  contentsOf,
+  contentsOfLine,
+  leftOut,
+  maxRunContentBytes,
+  truncateContents,
+  withShapes,
+} from "./run-contents.ts";
 import { logLine } from "./run-log.ts";
 
 const run = {
@@ -124,13 +131,13 @@ test("log lines have the shape of whatever a model passes to a tool, also of wha
 
 describe("what is kept of contents", () => {
   test("is all of them where they are small", () => {
-    expect(cutContents(contents)).toEqual(contents);
+    expect(truncateContents(contents)).toEqual(contents);
   });
 
   test("is at most 1 MiB of a run: a mark stands for each text after that", () => {
     const long = "é".repeat(32_000);
     const replies = Array.from({ length: 40 }, () => ({ text: long, calls: [] }));
-    const kept = cutContents({ message: "Hello", replies });
+    const kept = truncateContents({ message: "Hello", replies });
     expect(Buffer.byteLength(JSON.stringify(kept))).toBeLessThan(maxRunContentBytes + 40 * 100);
     expect(kept.replies[0]?.text).toBe(long);
     expect(kept.replies.at(-1)?.text).toBe(leftOut);

@@ -65,26 +65,26 @@ export const maxRunContentBytes = 1024 * 1024;
 export const leftOut = `[left out: the contents of the run are larger than ${maxRunContentBytes / 1024} KiB]`;
 
 /** As it is kept: long texts are cut, and when the run's share is used up, a mark stands for each that follows. */
-export function cutContents({ message, tools, history, ...contents }: RunContents): RunContents {
+export function truncateContents({ message, tools, history, ...contents }: RunContents): RunContents {
   let left = maxRunContentBytes;
-  const cut = (value: unknown): unknown => {
+  const truncate = (value: unknown): unknown => {
     const whole = contentFor("full", value);
     const bytes = Buffer.byteLength(JSON.stringify(whole) ?? "");
     left -= bytes;
     return left < 0 ? leftOut : whole;
   };
   return {
-    message: cut(message),
-    ...(contents.instructions !== undefined && { instructions: cut(contents.instructions) }),
+    message: truncate(message),
+    ...(contents.instructions !== undefined && { instructions: truncate(contents.instructions) }),
     ...(history !== undefined && { history }),
-    ...(contents.memories && { memories: contents.memories.map(cut) }),
-    ...(tools !== undefined && { tools: cut(tools) }),
+    ...(contents.memories && { memories: contents.memories.map(truncate) }),
+    ...(tools !== undefined && { tools: truncate(tools) }),
     replies: contents.replies.map(({ text, calls }) => ({
-      text: cut(text),
+      text: truncate(text),
       calls: calls.map(({ name, arguments: input, result }) => ({
         name,
-        arguments: cut(input),
-        ...(result !== undefined && { result: cut(result) }),
+        arguments: truncate(input),
+        ...(result !== undefined && { result: truncate(result) }),
       })),
     })),
   };

@@ -13,7 +13,7 @@ import type { Ended, LogLine, Progress, Recorded, RunFailure, Session } from "..
 import { createInsertOrMinimal } from "./insert-or-minimal.ts";
 import { findInvocation, insertRunningInvocation } from "./invocation-queries.ts";
 import { createInsertRunRecord } from "./record-together.ts";
-import { contentsOf, cutContents, withShapes } from "./run-contents.ts";
+import { contentsOf, truncateContents, withShapes } from "./run-contents.ts";
 import { buildRunLog } from "./run-log.ts";
 import { sealContents } from "./seal-contents.ts";
 import { toOutcome } from "./to-invocation.ts";
@@ -116,7 +116,7 @@ export function createRunRecord({
       const contents = contentsOf(run, progress);
       const shaped = withShapes(lines, contents);
       if (setting === "shapes") return { lines: shaped };
-      return { lines: shaped, contents: sealContents(runContents, cutContents(contents), run).toString("base64") };
+      return { lines: shaped, contents: sealContents(runContents, truncateContents(contents), run).toString("base64") };
     } catch (error) {
       logger.error({ err: error, runId: toPublicId("request", run.id) }, "run contents left out of its record");
       return { lines };

@@ -31,16 +31,16 @@ export function shapeOf(value: unknown): unknown {
   return JSON.stringify(shape).length <= maxShapeLength ? shape : shapeWithin(value, 1);
 }
 
-const cutText = (text: string): string =>
+const truncateText = (text: string): string =>
   text.length <= maxContentLength
     ? storableText(text)
     : `${storableText(text, maxContentLength)}… [cut: ${text.length} characters in all]`;
 
 /** The value as it is kept: cut at `maxContentLength`, with a mark that says so. Longer JSON becomes text. */
 function wholeOf(value: unknown): unknown {
-  if (typeof value === "string") return cutText(value);
+  if (typeof value === "string") return truncateText(value);
   const json = JSON.stringify(value) ?? "null";
-  return json.length <= maxContentLength ? storableJson(value) : cutText(json);
+  return json.length <= maxContentLength ? storableJson(value) : truncateText(json);
 }
 
 /** As much of a content as the agent's `logs` setting lets anybody see; undefined is nothing. */

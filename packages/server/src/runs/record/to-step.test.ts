@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { cutContents, maxRunContentBytes } from "./run-contents.ts";
+import { maxRunContentBytes, truncateContents } from "./run-contents.ts";
 import { boundContents, leftOutOfPage, maxPageContentBytes, toSteps } from "./to-step.ts";
 
 /** A run whose second model call, whose input is as much as is kept of a run, was throttled again and again. */
 const results = Array.from({ length: 40 }, () => ({ name: "search", arguments: {}, result: "x".repeat(30_000) }));
-const contents = cutContents({ message: "Hello", replies: [{ text: "", calls: results }] });
+const contents = truncateContents({ message: "Hello", replies: [{ text: "", calls: results }] });
 const throttled = Array.from({ length: 100 }, (_, index) => ({
   at: new Date(0),
   metadata: { type: "model_call", step: 2, model: "acme/large", attempt: index + 1, failed: true, retry_after_ms: 1 },

@@ -14,7 +14,7 @@ export interface WaitingReply {
 }
 
 /** All that the continuation of a run needs, on whichever release. Plain JSON, sealed in the database. */
-export interface CutState extends WaitingState {
+export interface SuspendedState extends WaitingState {
   /** Of this object. A release that changes it reads the earlier ones too: a run may wait for weeks. */
   readonly format: 1;
   readonly run: RunInput;
@@ -36,7 +36,7 @@ export interface Verdict {
 
 /** A run that goes on: where it stood, and what was decided. */
 export interface Resumed {
-  readonly state: CutState;
+  readonly state: SuspendedState;
   readonly verdicts: readonly Verdict[];
   /** Somebody cancelled it while it waited, or deleted its agent: it ends now. */
   readonly isCancelled: boolean;

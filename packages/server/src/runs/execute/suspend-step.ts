@@ -12,22 +12,22 @@ import type { Quotas } from "../../resources/quotas/quotas.ts";
 import { addRecordBytes } from "../../resources/quotas/stored-bytes.ts";
 import { sealWaitingState } from "../../resources/waiting-runs/waiting-state.ts";
 import type { RunStreams } from "../../streams/run-streams.ts";
-import {
-  insertLogOfCut,
-  insertWaitingRun,
-  lockToCut,
-  publishActionRequired,
-  updateInvocationWaiting,
-} from "../record/cut-queries.ts";
 import { logLine, openRunLog } from "../record/run-log.ts";
 import type { RunRecord } from "../record/run-record.ts";
 import { findTier } from "../record/running-run-queries.ts";
+import {
+  insertLogOfSuspension,
+  insertWaitingRun,
+  lockToSuspend,
+  publishActionRequired,
+  updateInvocationWaiting,
+} from "../record/suspension-queries.ts";
 import type { Ended, LogLine, Progress, QueuedDelivery } from "../run.ts";
 import { type CallToDecide, callsToDecide } from "./calls-to-decide.ts";
-import type { CutState, WaitingReply } from "./run-cut.ts";
 import { addTokens, permanentFailure, transientFailure } from "./run-rules.ts";
+import type { SuspendedState, WaitingReply } from "./run-suspension.ts";
 
-interface CutDeps {
+interface SuspendDeps {
   readonly db: Database;
   readonly records: RunRecord;
   readonly slots: RunSlots;
@@ -39,15 +39,15 @@ interface CutDeps {
   readonly now: () => number;
 }
 
-/** Ends the engine's part of a run that waits for persons: everything that its continuation needs is in the database then. */
-export type CutStep = (run: RunInput, progress: Progress, waiting: WaitingReply) => Promise<Ended>;
+/** Ends the engine's part of a run that waits for persons, and suspends the run: everything that its continuation needs is in the database then. */
+export type SuspendStep = (run: RunInput, progress: Progress, waiting: WaitingReply) => Promise<Ended>;
 
 /** The same for a turn that waits until an earlier run of its session has ended. */
-export type CutTurnStep = (run: RunInput, progress: Progress) => Promise<Ended>;
+export type SuspendTurnStep = (run: RunInput, progress: Progress) => Promise<Ended>;
 
-interface Cut {
+interface Suspension {
   readonly cut: number;
-  readonly state: CutState;
+  readonly state: SuspendedState;
   readonly calls: readonly CallToDecide[];
   readonly lines: readonly LogLine[];
   readonly usage: Pick<WaitingOutcome, "steps" | "tokensUsed" | "durationMs" | "costMicros">;
@@ -82,16 +82,19 @@ type ApprovalRow = AskedApproval & {
   readonly sealed_call: Buffer;
 };
 
-/** What a cut adds to the bytes that its organisation stores. */
+/** What a suspension adds to the bytes that its organisation stores. */
 const storedBytes = (sealed: Buffer, rows: readonly ApprovalRow[], lines: readonly LogLine[]): number =>
   sealed.length +
   rows.reduce((sum, { sealed_call }) => sum + sealed_call.length, 0) +
   Buffer.byteLength(JSON.stringify(lines));
 
-export function createCutStep(deps: CutDeps): { readonly cut: CutStep; readonly cutTurn: CutTurnStep } {
+export function createSuspendStep(deps: SuspendDeps): {
+  readonly suspend: SuspendStep;
+  readonly suspendTurn: SuspendTurnStep;
+} {
   const { db, records, slots, streams, logNotifications, approvalContents, approvalDigest, quotas, now } = deps;
 
-  const toRow = (run: RunInput, { cut, state }: Cut, wanted: CallToDecide): ApprovalRow => {
+  const toRow = (run: RunInput, { cut, state }: Suspension, wanted: CallToDecide): ApprovalRow => {
     const { call, callNumber, tool, why } = wanted;
     const { approvers, expiresAfterSeconds, invokerMayDecide, secondFactor } = tool.approval;
     const id = newUuid();
@@ -139,17 +142,21 @@ export function createCutStep(deps: CutDeps): { readonly cut: CutStep; readonly 
     return rows.map((row) => toAction(row as ApprovalRow));
   };
 
-  const insertCut = async (trx: OrganisationTransaction, run: RunInput, cut: Cut): Promise<Waiting> => {
-    const { state, calls, usage, lines } = cut;
-    const key = { organisationId: run.organisationId, id: run.id, cut: cut.cut };
+  const insertSuspension = async (
+    trx: OrganisationTransaction,
+    run: RunInput,
+    suspension: Suspension,
+  ): Promise<Waiting> => {
+    const { cut, state, calls, usage, lines } = suspension;
+    const key = { organisationId: run.organisationId, id: run.id, cut };
     const sealed = sealWaitingState(approvalContents, key, state);
     const waitsFor = calls.length > 0 ? "decision" : "turn";
-    const isNew = await insertWaitingRun(trx, run, { cut: cut.cut, waitsFor, sealed });
+    const isNew = await insertWaitingRun(trx, run, { cut, waitsFor, sealed });
     // An earlier attempt of this step committed, and its deliveries are swept.
-    if (!isNew) return { actions: await findActions(trx, run, cut.cut), toDeliver: [] };
-    await updateInvocationWaiting(trx, run, { cut: cut.cut, ...usage });
-    await insertLogOfCut(trx, run, lines);
-    const rows = calls.map((call) => toRow(run, cut, call));
+    if (!isNew) return { actions: await findActions(trx, run, cut), toDeliver: [] };
+    await updateInvocationWaiting(trx, run, { cut, ...usage });
+    await insertLogOfSuspension(trx, run, lines);
+    const rows = calls.map((call) => toRow(run, suspension, call));
     await addRecordBytes(trx, run.organisationId, storedBytes(sealed, rows, lines));
     if (rows.length === 0) return { actions: [], toDeliver: [] };
     await trx.insertInto("approvals").values(rows).execute();
@@ -185,10 +192,10 @@ export function createCutStep(deps: CutDeps): { readonly cut: CutStep; readonly 
 
   const elapsedOf = ({ startedAtMs }: Progress): number => Math.max(0, Math.round(now() - startedAtMs));
 
-  const cutRun = async (
+  const suspendRun = async (
     run: RunInput,
     progress: Progress,
-    part: Pick<CutState, "reply" | "results" | "tools">,
+    part: Pick<SuspendedState, "reply" | "results" | "tools">,
   ): Promise<Ended> => {
     const calls = part.reply
       ? callsToDecide(part.reply, part.tools).filter(({ callNumber }) => part.results[callNumber - 1] === null)
@@ -196,9 +203,15 @@ export function createCutStep(deps: CutDeps): { readonly cut: CutStep; readonly 
     const cut = (run.cut ?? 0) + 1;
     const lines = part.reply ? waitingLines(run, progress, part.reply, calls) : [];
     const elapsedMs = elapsedOf(progress);
-    const cutRunInput: RunInput = { ...run, cut, linesWritten: (run.linesWritten ?? 0) + lines.length };
+    const suspendedRun: RunInput = { ...run, cut, linesWritten: (run.linesWritten ?? 0) + lines.length };
     const kept = lines.length > 0 ? [] : progress.log;
-    const state: CutState = { format: 1, run: cutRunInput, progress: { ...progress, log: kept }, elapsedMs, ...part };
+    const state: SuspendedState = {
+      format: 1,
+      run: suspendedRun,
+      progress: { ...progress, log: kept },
+      elapsedMs,
+      ...part,
+    };
     const usage = {
       steps: part.reply ? progress.step : 0,
       tokensUsed: part.reply ? addTokens(progress, part.reply) : 0,
@@ -206,11 +219,11 @@ export function createCutStep(deps: CutDeps): { readonly cut: CutStep; readonly 
       costMicros: progress.costMicros,
     };
     const result = await db.inOrganisation(run.organisationId, async (trx) => {
-      const may = await lockToCut(trx, run);
+      const may = await lockToSuspend(trx, run);
       if (may !== "may wait" && may !== "waits") return may;
       const tier = may === "may wait" ? await findTierWithoutRoom(trx, run) : undefined;
       if (tier) return { full: tier };
-      return insertCut(trx, run, { cut, state, calls, usage, lines });
+      return insertSuspension(trx, run, { cut, state, calls, usage, lines });
     });
     if (result === "cancelled" || result === "deleted") return records.cancel(run, progress, []);
     // Its record counts, whatever this attempt says.
@@ -226,7 +239,7 @@ export function createCutStep(deps: CutDeps): { readonly cut: CutStep; readonly 
   };
 
   return {
-    cut: (run, progress, { reply, tools, results }) => cutRun(run, progress, { reply, tools, results }),
-    cutTurn: (run, progress) => cutRun(run, progress, { reply: null, tools: [], results: [] }),
+    suspend: (run, progress, { reply, tools, results }) => suspendRun(run, progress, { reply, tools, results }),
+    suspendTurn: (run, progress) => suspendRun(run, progress, { reply: null, tools: [], results: [] }),
   };
 }

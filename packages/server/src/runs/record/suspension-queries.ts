@@ -10,7 +10,7 @@ import { runningRow } from "./record-rules.ts";
  * Whether a run may wait; else why not. One that `waits` has its row already: it has waited before, or an earlier attempt of the same
  * step wrote it. Its agent cannot be deleted until the transaction ends.
  */
-export async function lockToCut(
+export async function lockToSuspend(
   trx: OrganisationTransaction,
   run: RunInput,
 ): Promise<"may wait" | "waits" | "deleted" | "cancelled" | "ended"> {
@@ -78,7 +78,7 @@ export async function updateInvocationWaiting(
 }
 
 /** Lines of a run that has not ended. A turn that waited long may bring some whose day is gone: these go to one that is there. */
-export async function insertLogOfCut(
+export async function insertLogOfSuspension(
   trx: OrganisationTransaction,
   run: RunInput,
   lines: readonly LogLine[],
