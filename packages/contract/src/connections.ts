@@ -39,7 +39,7 @@ export const Connection = z
     last_used_at: Timestamp.nullable().describe("When a run last used it. May be a minute out of date."),
     last_refreshed_at: Timestamp.nullable(),
     revoked_at: Timestamp.nullable(),
-    revoked_at_provider: RevocationResult.nullable().describe(
+    provider_revocation: RevocationResult.nullable().describe(
       "Whether the provider has revoked the tokens. null unless `revoked`, and if nobody had consented.",
     ),
   })

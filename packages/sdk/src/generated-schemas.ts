@@ -392,7 +392,7 @@ export interface Connection {
   last_refreshed_at: Timestamp | null;
   revoked_at: Timestamp | null;
   /** Whether the provider has revoked the tokens. null unless `revoked`, and if nobody had consented. */
-  revoked_at_provider: RevocationResult | null;
+  provider_revocation: RevocationResult | null;
 }
 
 export type ConnectionId = string;
@@ -423,7 +423,7 @@ export interface ConnectionWithLink {
   last_refreshed_at: Timestamp | null;
   revoked_at: Timestamp | null;
   /** Whether the provider has revoked the tokens. null unless `revoked`, and if nobody had consented. */
-  revoked_at_provider: RevocationResult | null;
+  provider_revocation: RevocationResult | null;
   /** Send the user's browser here. It works once, within ten minutes. Earlier links no longer work. */
   link: string;
   link_expires_at: Timestamp;

@@ -88,7 +88,7 @@ const list = command({
   },
 });
 
-const providerWords: Readonly<Record<NonNullable<Connection["revoked_at_provider"]>, string>> = {
+const providerWords: Readonly<Record<NonNullable<Connection["provider_revocation"]>, string>> = {
   pending: "did not answer yet: it is asked again for a day",
   done: "has revoked it, too",
   not_offered: "offers no way to revoke it",
@@ -96,7 +96,7 @@ const providerWords: Readonly<Record<NonNullable<Connection["revoked_at_provider
 };
 
 function printConnection({ terminal, time }: Pick<Session, "terminal" | "time">, connection: Connection): void {
-  const { id, status, reason, tool, user_id, sent_to, issuer, scopes, revoked_at_provider: provider } = connection;
+  const { id, status, reason, tool, user_id, sent_to, issuer, scopes, provider_revocation: provider } = connection;
   terminal.line(`${terminal.style("bold", id)}  ${colouredName(terminal, status)}`);
   const row = (name: string, text: string | null) => {
     if (text !== null) terminal.line(`  ${name.padEnd(12)} ${terminal.safe(text)}`);
@@ -154,7 +154,7 @@ const revoke = command({
     if (!(await terminal.confirm(`Revoke ${id}? The user would have to consent again.`, yes === true))) return;
     const revoked = await client.connections.revoke(agent, id, { signal });
     print(revoked, () => {
-      const provider = revoked.revoked_at_provider;
+      const provider = revoked.provider_revocation;
       terminal.line(`${id} is revoked.${provider === null ? "" : ` The provider ${providerWords[provider]}.`}`);
     });
   },

@@ -245,7 +245,7 @@ describe("attack 57: a token that no longer counts", () => {
     expect(await readMail("zoe")).toMatch(notConnected);
     expect(mail.calls).toHaveLength(1);
     await expect.poll(() => provider.hasGrant("zoe")).toBe(false);
-    expect((await readConnection(organisation, id)).revoked_at_provider).toBe("done");
+    expect((await readConnection(organisation, id)).provider_revocation).toBe("done");
   });
 
   test("an expired one is never sent, whatever the provider does", async () => {

@@ -873,7 +873,7 @@ class ConnectionWithLink(Model):
     """When a run last used it. May be a minute out of date."""
     last_refreshed_at: datetime | None
     revoked_at: datetime | None
-    revoked_at_provider: RevocationResult | None
+    provider_revocation: RevocationResult | None
     """Whether the provider has revoked the tokens. null unless ``revoked``, and if nobody had consented."""
     link: str
     """Send the user's browser here. It works once, within ten minutes. Earlier links no longer work."""
@@ -902,7 +902,7 @@ class Connection(Model):
     """When a run last used it. May be a minute out of date."""
     last_refreshed_at: datetime | None
     revoked_at: datetime | None
-    revoked_at_provider: RevocationResult | None
+    provider_revocation: RevocationResult | None
     """Whether the provider has revoked the tokens. null unless ``revoked``, and if nobody had consented."""
 
 

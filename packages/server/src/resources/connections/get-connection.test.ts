@@ -28,7 +28,7 @@ describe("GET /v1/agents/{agent_id}/connections/{connection_id}", () => {
       issuer: "https://login.example",
       connected_at: expect.any(String),
       revoked_at: null,
-      revoked_at_provider: null,
+      provider_revocation: null,
     });
     expect(JSON.stringify(answer.body)).not.toMatch(/access-|refresh-|sealed|digest/);
   });

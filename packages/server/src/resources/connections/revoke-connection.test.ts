@@ -22,7 +22,7 @@ describe("POST /v1/agents/{agent_id}/connections/{connection_id}/revoke", () => 
     const { accessToken = "" } = (await readRow(perch, organisation, id)).grant?.tokens ?? {};
     expect(await provider.verifyToken(accessToken)).toBeDefined();
     const revoked = await revoke(id);
-    expect(revoked).toMatchObject({ id, status: "revoked", revoked_at_provider: "done" });
+    expect(revoked).toMatchObject({ id, status: "revoked", provider_revocation: "done" });
     expect(await readConnection(organisation, id)).toEqual(revoked);
     expect(await provider.verifyToken(accessToken)).toBeUndefined();
     expect((await readRow(perch, organisation, id)).sealed_grant).toBeNull();
@@ -38,7 +38,7 @@ describe("POST /v1/agents/{agent_id}/connections/{connection_id}/revoke", () => 
       await connect(perch, organisation, { user_id: "ada" });
       return result;
     });
-    expect(await revoke(id)).toMatchObject({ status: "revoked", revoked_at_provider: "pending" });
+    expect(await revoke(id)).toMatchObject({ status: "revoked", provider_revocation: "pending" });
     expect((await readRow(perch, organisation, id)).grant).not.toBeNull();
   });
 
@@ -55,7 +55,7 @@ describe("POST /v1/agents/{agent_id}/connections/{connection_id}/revoke", () => 
   test("a link that nobody used is void, and there is no provider to tell", async () => {
     const { organisation, perch } = testbed();
     const { id, link } = await createLink(organisation, { user_id: "ada" });
-    expect(await revoke(id)).toMatchObject({ status: "revoked", revoked_at_provider: null });
+    expect(await revoke(id)).toMatchObject({ status: "revoked", provider_revocation: null });
     expect((await openBrowser(perch).request(link)).status).toBe(404);
   });
 
@@ -65,7 +65,7 @@ describe("POST /v1/agents/{agent_id}/connections/{connection_id}/revoke", () => 
     await provider.stop();
     try {
       const began = Date.now();
-      expect(await revoke(id)).toMatchObject({ status: "revoked", revoked_at_provider: "pending" });
+      expect(await revoke(id)).toMatchObject({ status: "revoked", provider_revocation: "pending" });
       expect(Date.now() - began).toBeLessThan(5000);
     } finally {
       await provider.start();

@@ -26,5 +26,5 @@ export const toConnection = (row: ShownConnection): Connection => ({
   last_used_at: toTime(row.last_used_at),
   last_refreshed_at: toTime(row.last_refreshed_at),
   revoked_at: toTime(row.revoked_at),
-  revoked_at_provider: row.revoked_at_provider as RevocationResult | null,
+  provider_revocation: row.revoked_at_provider as RevocationResult | null,
 });

@@ -69,8 +69,8 @@ export const ConnectionFacts = ({ agent, connection }: ConnectionFactsProps) => 
       {connection.revoked_at !== null && (
         <Fact name="Revoked">
           <Ago at={connection.revoked_at} />
-          {connection.revoked_at_provider !== null && (
-            <span className="text-muted"> {revocationSentences[connection.revoked_at_provider]}</span>
+          {connection.provider_revocation !== null && (
+            <span className="text-muted"> {revocationSentences[connection.provider_revocation]}</span>
           )}
         </Fact>
       )}

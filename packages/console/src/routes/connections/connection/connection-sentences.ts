@@ -9,7 +9,7 @@ export const statusSentences: Readonly<Record<Connection["status"], string>> = {
 };
 
 /** Whether the provider has confirmed that the tokens are void. */
-export const revocationSentences: Readonly<Record<NonNullable<Connection["revoked_at_provider"]>, string>> = {
+export const revocationSentences: Readonly<Record<NonNullable<Connection["provider_revocation"]>, string>> = {
   done: "The provider has revoked the tokens.",
   pending: "The provider has not answered yet and is asked again for a day.",
   not_offered: "The provider has no way to revoke tokens: they are valid there until they expire.",
