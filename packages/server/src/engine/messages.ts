@@ -2,6 +2,10 @@ import type { AgentDefinition, ApprovalKind, Invocation, Tier } from "@perch/con
 import type { AgentKey } from "../platform/agent-key.ts";
 import type { TraceParent } from "../platform/trace-parent.ts";
 
+/*
+ * Workers of another release may read these messages, and the engine's journal keeps them: change their fields only by adding some.
+ */
+
 /** Everything a run needs to know, decided when it was accepted: later changes to the agent do not touch it. */
 export interface RunInput {
   readonly id: string;

@@ -11,7 +11,7 @@ export const stepName = (name: string, tries: number): string => (tries > 1 ? `$
 
 /**
  * Runs a step and journals its result, unless the result is all that the run still has to journal: then the run's output holds it.
- * If the worker dies in between, the step is repeated like any step in flight (decision 37).
+ * If the worker dies in between, the step is repeated like any step in flight (decision 13).
  */
 export async function runStep<T extends object>(
   context: restate.Context,
