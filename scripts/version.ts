@@ -5,7 +5,11 @@ import { join, relative } from "node:path";
 import { insertSection, newestVersion, versionSection, whyNoEntry } from "./release/changelog.ts";
 import { writeVersion } from "./release/version-places.ts";
 
-/** `node scripts/version.ts` takes the change files: the next version everywhere, and its section of CHANGELOG.md. */
+/**
+ * `node scripts/version.ts` takes the change files: the next version everywhere, and its section of CHANGELOG.md. Changesets makes the
+ * versions. Its own changelogs are switched off: there would be one for each package of npm, all with the same version, and none for
+ * the Python client or the image.
+ */
 
 const root = join(import.meta.dirname, "..");
 const changelogFile = join(root, "CHANGELOG.md");

@@ -177,7 +177,11 @@ function print(rows: readonly Row[], falseAlarms: readonly string[], shortening:
   else for (const table of [rows, figures]) console.table(table);
 }
 
-/** Causes the fault of each alert, and returns whether each fired and cleared. */
+/**
+ * Causes the fault of each alert, and returns whether each fired and cleared. `promtool` with invented series proves a rule only for
+ * the series that its author imagined: a counter that vanishes with its process makes a comparison empty instead of true. Ranges and
+ * `for` are shorter here, and thresholds are not, so a threshold that is a time is really waited for.
+ */
 export async function runAlerts(options: AlertOptions): Promise<boolean> {
   requireTools();
   const cases = chooseCases(options);

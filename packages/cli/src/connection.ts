@@ -69,7 +69,8 @@ function findEnvironment({ PERCH_URL: url, PERCH_API_KEY: key }: NodeJS.ProcessE
 
 /**
  * In order of precedence: options, named profile, environment, `perch dev` in this folder or above, current profile. The address and the
- * key come from the same one, so that a key is never sent to an address that somebody else has chosen.
+ * key come from the same one, so that a key is never sent to an address that somebody else has chosen. A `perch dev` that has stopped
+ * still counts: after a crash of it, `perch apply` must fail and not change the server of the profile, which may be production.
  */
 export function findConnection(options: ConnectionOptions, env: NodeJS.ProcessEnv, cwd: string): Connection {
   if (options.profile && (options.url || options.key))
