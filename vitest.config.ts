@@ -28,6 +28,7 @@ const fast = [
   "scripts/**/!(generated-files).test.ts", // that one needs a database
   "spec/audit-operations.test.ts",
   "spec/connection-attacks.test.ts",
+  "spec/decisions.test.ts",
   "spec/documents.test.ts",
   "spec/requirements.test.ts",
   "spec/sdk-surfaces.test.ts",

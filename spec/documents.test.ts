@@ -106,15 +106,6 @@ test("docs/dependencies.md names every dependency with its version", () => {
   expect(ours.filter(([name, version]) => !page.includes(`**${name}** ${version}`))).toEqual([]);
 });
 
-test("the index of decisions lists each of them once", () => {
-  const decisions = listFiles("docs/decisions/[0-9]*.md").map((path) => path.replace("docs/decisions/", ""));
-  expect(decisions.length).toBeGreaterThan(30);
-  const listed = [...read("docs/decisions/README.md").matchAll(/^- \[Decision \d+\]\((.*?)\)/gm)].map(
-    ([, file]) => file,
-  );
-  expect(listed).toEqual(decisions.toSorted());
-});
-
 describe("the pages about security", () => {
   const pages = documents.filter((path) => path.startsWith("docs/security/"));
   const files = listFiles("*");
