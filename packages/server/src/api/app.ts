@@ -89,6 +89,7 @@ interface AppOptions {
   readonly refusals: Pick<RefusalRecords, "record" | "count">;
   readonly tracing: Tracing;
   readonly openStreams: Pick<Share, "take" | "refusal">;
+  readonly heartbeatMs?: number | undefined;
   readonly readKeyDirectory: ReadKeyDirectory;
   readonly readiness: Readiness;
   /** Undefined where people cannot sign in. */
