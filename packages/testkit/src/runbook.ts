@@ -15,7 +15,7 @@ export interface RunbookEntry {
 const page = join(import.meta.dirname, "../../../docs/operations/alerts.md");
 
 /** The parts that every entry has, in this order. */
-export const entryParts = ["**Users:**", "**Confirm:**", "**Do:**", "**Clears:**", "**Usual causes:**"];
+export const entryParts = ["**Users:**", "**Confirm:**", "**Do:**"];
 
 const blocksOf = (text: string, language: string): string[] =>
   [...text.matchAll(new RegExp(`^ *\`\`\`${language}\\n([^]*?)^ *\`\`\``, "gm"))].map(([, code = ""]) => code.trim());
