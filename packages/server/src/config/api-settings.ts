@@ -21,7 +21,7 @@ export const apiSettings = {
   publicUrl: setting(
     "PERCH_PUBLIC_URL",
     PublicUrl.optional().describe(
-      "Origin at which others reach the API, such as https://perch.example. Signed calls name it, so that tools and remote agents find the public keys there. Without it, they must be told where the keys are. Links in webhook deliveries begin with it: workers need it too. Users can connect accounts only where it is set: providers send their browsers back there, and registered redirect addresses begin with it.",
+      "Origin at which others reach the API, such as https://perch.example. Signed calls name it as the place of the public keys, and links begin with it, so workers need it too. Users can connect accounts only if it is set.",
     ),
   ),
   trustedProxies: setting(
@@ -38,11 +38,7 @@ export const apiSettings = {
   ),
   console: setting(
     "PERCH_CONSOLE",
-    onOrOff
-      .default(true)
-      .describe(
-        "Whether this node serves the web console under /console. Turn it off where only programs should come.",
-      ),
+    onOrOff.default(true).describe("Whether this node serves the web console under /console."),
   ),
   allowedHosts: setting(
     "PERCH_ALLOWED_HOSTS",
@@ -53,7 +49,7 @@ export const apiSettings = {
         "must be names such as perch.example or 127.0.0.1, without a port, separated by commas",
       )
       .describe(
-        "Names in the header `Host` that the API answers for, without a port, separated by commas; all others get 403, except for /healthz and /readyz. Any by default. A server that listens on loopback should name it, so that no website can reach it under a name of its own (DNS rebinding): `perch dev` does.",
+        "Names in the header `Host` that the API answers for, without a port, separated by commas; all others get 403, except for /healthz and /readyz. Any by default. Set it for a server that listens on loopback, against DNS rebinding.",
       ),
   ),
   draftByDefault: setting(
@@ -61,15 +57,13 @@ export const apiSettings = {
     onOrOff
       .default(false)
       .describe(
-        "For development: a request to invoke that names neither an environment nor a version runs the agent's draft, also when something is deployed. `perch dev` sets it.",
+        "For development: a request to invoke that names neither an environment nor a version runs the agent's draft, even if a version is deployed.",
       ),
   ),
   unauthenticatedRequestsPerMinute: setting(
     "PERCH_UNAUTHENTICATED_REQUESTS_PER_MINUTE",
     wholeNumber(1, 1_000_000)
       .default(300)
-      .describe(
-        "Maximum number of requests per minute from one IP address without a valid API key. All of them may come at once.",
-      ),
+      .describe("Maximum number of requests per minute from one IP address without a valid API key."),
   ),
 } satisfies SettingTable;

@@ -23,8 +23,8 @@ const nameOf = ({ variable, isSecret }: Setting): string =>
 function row(setting: Setting): string {
   const { schema } = setting;
   const fallback = schema.safeParse(undefined);
-  const shown = fallback.success ? (isEmpty(fallback.data) ? "none" : `\`${fallback.data}\``) : "";
-  return `| ${nameOf(setting)} | ${fallback.success ? "no" : "yes"} | ${shown} | ${schema.description} |`;
+  const shown = fallback.success ? (isEmpty(fallback.data) ? "none" : `\`${fallback.data}\``) : "**required**";
+  return `| ${nameOf(setting)} | ${shown} | ${schema.description} |`;
 }
 
 /** docs/operations/configuration.md, made from the settings themselves. */
@@ -32,21 +32,21 @@ export function configurationReference(): string {
   const sections = Object.entries(concerns).map(
     ([concern, table]) => `## ${headings[concern as keyof typeof concerns]}
 
-| variable | required | default | meaning |
-|---|---|---|---|
+| variable | default | meaning |
+|---|---|---|
 ${Object.values<Setting>(table).map(row).join("\n")}
 `,
   );
   return `# Configuration
 
 Every setting is an environment variable, read once at start. A setting that is wrong or missing
-stops the process, and so does a variable that starts with \`PERCH_\` and is no setting. All problems
-are reported at once, one line each. \`pnpm generate\` makes this page from
+stops the process, and so does an unknown variable that starts with \`PERCH_\`. All problems are
+reported at once, one line each. \`pnpm generate\` makes this page from
 \`packages/server/src/config/\`.
 
-A secret can come from a file instead: \`PERCH_MASTER_KEY_FILE\` is the path of a file that holds the
-value of \`PERCH_MASTER_KEY\`, and the same works for every setting below that has a second name with
-\`_FILE\`. Line breaks at the end of the file are removed. Set one of the two names, not both.
+A secret can come from a file instead: \`PERCH_MASTER_KEY_FILE\` is the path of a file with the value
+of \`PERCH_MASTER_KEY\`, and the same works for every setting below that has a second name with
+\`_FILE\`. Line breaks at the end of the file are removed. Set only one of the two names.
 
 ${sections.join("\n")}`;
 }

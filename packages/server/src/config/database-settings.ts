@@ -20,9 +20,7 @@ export const databaseSettings = {
     "PERCH_MIGRATION_DATABASE_URL",
     postgresUrl("perch_owner")
       .optional()
-      .describe(
-        "PostgreSQL URL with the role that owns the tables. Only `migrate`, `activate-release`, `list-organisations` and `doctor` use it.",
-      ),
+      .describe("PostgreSQL URL with the role that owns the tables. Only commands for operators use it."),
   ),
   databaseMaxConnections: setting(
     "PERCH_DATABASE_MAX_CONNECTIONS",
@@ -33,7 +31,7 @@ export const databaseSettings = {
     wholeNumber(0, 3600)
       .default(0)
       .describe(
-        "How many seconds `serve`, `work`, `all` and `migrate` wait at their start for PostgreSQL, its roles, its database and, except `migrate`, its tables. The log says what they wait for. With 0, they fail at once.",
+        "How many seconds `serve`, `work`, `all` and `migrate` wait at their start for PostgreSQL, its roles, its database and, except `migrate`, its tables.",
       ),
   ),
   valkeyUrl: secretSetting(

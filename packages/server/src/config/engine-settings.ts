@@ -44,7 +44,7 @@ export const engineSettings = {
     onOrOff
       .default(false)
       .describe(
-        "Says that only Restate can reach the port of the workers. Lets workers without PERCH_RESTATE_IDENTITY_KEYS listen on an address that is not loopback.",
+        "Confirms that only Restate can reach the port of the workers. Allows workers without PERCH_RESTATE_IDENTITY_KEYS to listen on an address that is not loopback.",
       ),
   ),
   workerPort: setting(
@@ -57,7 +57,7 @@ export const engineSettings = {
       .transform((text) => text.replace(/\/+$/, ""))
       .optional()
       .describe(
-        "URL at which Restate reaches the workers of this release, the same for all of them. The default is the worker's own host and port. Workers of two releases that run at the same time may share it only if a balancer tells their paths apart: see docs/operations/running.md.",
+        "URL at which Restate reaches the workers of this release, the same for all of them. The default is the worker's own host and port. Two releases may share it only if a balancer separates their paths: see docs/operations/running.md.",
       ),
   ),
   releaseName: setting(
@@ -67,7 +67,7 @@ export const engineSettings = {
       .regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, "must be up to 64 letters, digits, dots, hyphens and underscores")
       .optional()
       .describe(
-        "Name of this release, which decides where runs end: a run that began on one release is never continued by another. The default is the version. Set it for builds of your own whose code differs under one version.",
+        "Name of this release: no other release continues its runs. The default is the version. Set it for builds of your own.",
       ),
   ),
   drainSeconds: setting(
@@ -75,7 +75,7 @@ export const engineSettings = {
     wholeNumber(0, 86_400)
       .default(960)
       .describe(
-        "How many seconds a worker that is stopped waits for runs of its release to end, if another release has become the active one. A worker of the active release stops at once: when it is back, its runs go on.",
+        "How many seconds a stopped worker waits for runs of its release to end, if another release is active. A worker of the active release stops at once.",
       ),
   ),
   reconcileSeconds: setting(
@@ -83,7 +83,7 @@ export const engineSettings = {
     wholeNumber(1, 3600)
       .default(300)
       .describe(
-        "How often to look for runs, deployments and other work that the database has as open and that Restate has lost, with its disk or in the restore of a backup; and for run slots whose runs are not under way.",
+        "How often to look for work that is open in the database and that Restate has lost, and for run slots without a run.",
       ),
   ),
 } satisfies SettingTable;

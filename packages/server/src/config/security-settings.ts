@@ -28,7 +28,7 @@ export const securitySettings = {
   masterKey: secretSetting(
     "PERCH_MASTER_KEY",
     MasterKey.describe(
-      "32 random bytes in base64. It encrypts the keys that protect all secrets. If it is lost, no server starts on this database, and every API key, webhook secret, provider key, secret and second factor is lost.",
+      "32 random bytes in base64. It encrypts the keys that protect all secrets. If it is lost, so is everything that is stored encrypted, and no server starts on this database.",
     ),
   ),
   previousMasterKeys: secretSetting(
@@ -43,7 +43,7 @@ export const securitySettings = {
       .pipe(InstanceSecurity)
       .default({})
       .describe(
-        "Security settings for all requests except /healthz and /readyz, as JSON. `enforceHttps`, `hsts`, `ipWhitelist`, `mfa` and `auth` are the same as an agent's; `mtls` has `enabled` and `caCert`. `tls` with `cert` and `key` makes the server serve HTTPS itself. `certificates` is the directory that agents' `mtls.caCert` files must be in. All files are given by path. See docs/security/settings.md.",
+        "Security settings for all requests except /healthz and /readyz, as JSON. See docs/security/settings.md.",
       ),
   ),
 } satisfies SettingTable;

@@ -52,7 +52,7 @@ export const signInSettings = {
       .pipe(OpenIdIssuer)
       .optional()
       .describe(
-        "The OpenID Connect issuer where people sign in to the console, as JSON: `issuer`, `client_id`, `client_secret` (leave it out for a public client), `name` (shown on the button), `scopes` (default `openid`, `profile`, `email`), `groups_claim` (default `groups`) and `groups`, a list of `{group, organisation, role}` that says who may do what; with `approve: true`, the group may also decide on approvals. Needs PERCH_PUBLIC_URL. See docs/operations/sign-in.md.",
+        "The OpenID Connect issuer where people sign in to the console, as JSON: `issuer`, `client_id`, `client_secret`, `name`, `scopes`, `groups_claim` and `groups`. Needs PERCH_PUBLIC_URL. See docs/operations/sign-in.md.",
       ),
   ),
 } satisfies SettingTable;

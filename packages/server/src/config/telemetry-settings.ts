@@ -16,7 +16,7 @@ export const telemetrySettings = {
       .enum(["shapes", "full"], "must be shapes or full")
       .default("shapes")
       .describe(
-        "What is kept of the contents of runs of agents whose `logs` is the default, `shapes`. `full` keeps all that models and tools were asked and said, as `perch dev` does; it is meant for development.",
+        "What is stored of the contents of runs of agents whose `logs` is the default, `shapes`. `full`, which stores all inputs and outputs of models and tools, is meant for development.",
       ),
   ),
   metricsHost: setting(
@@ -27,17 +27,13 @@ export const telemetrySettings = {
     "PERCH_METRICS_PORT",
     wholeNumber(1, 65_535)
       .optional()
-      .describe(
-        "Port on which this process serves Prometheus metrics: `GET /metrics`, without authentication. No metrics are served unless it is set.",
-      ),
+      .describe("Port on which this process serves Prometheus metrics: `GET /metrics`, without authentication."),
   ),
   otlpUrl: setting(
     "PERCH_OTLP_URL",
     httpUrl("http://collector.example:4318")
       .transform((text) => text.replace(/\/+$/, ""))
       .optional()
-      .describe(
-        "URL of an OpenTelemetry collector that receives traces with OTLP over HTTP: `http://collector:4318`. No traces are made unless it is set.",
-      ),
+      .describe("URL of an OpenTelemetry collector that receives traces with OTLP over HTTP: `http://collector:4318`."),
   ),
 } satisfies SettingTable;

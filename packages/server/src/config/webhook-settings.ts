@@ -26,9 +26,7 @@ export const webhookSettings = {
     "PERCH_WEBHOOK_SWEEP_INTERVAL_SECONDS",
     wholeNumber(1, 3600)
       .default(30)
-      .describe(
-        "How often to look for deliveries that were recorded but not handed to Restate, because a process died in between.",
-      ),
+      .describe("How often to look for deliveries that were recorded but not handed to Restate."),
   ),
   webhookAllowLoopback: setting(
     "PERCH_WEBHOOK_ALLOW_LOOPBACK",
