@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
-import { examples, renderedDir } from "./chart-inputs.ts";
+import { renderedDir, renderedExamples } from "./chart-inputs.ts";
 
 /** The rendered manifests as the tests read them: only the fields that they look at. */
 
@@ -83,12 +83,13 @@ export interface Manifest {
   };
 }
 
-export const manifestsOf = (example: string): readonly Manifest[] =>
-  parseAllDocuments(readFileSync(join(renderedDir, `${example}.yaml`), "utf8")).flatMap((document) =>
-    document.contents === null ? [] : [document.toJS() as Manifest],
-  );
+export const parseManifests = (text: string): readonly Manifest[] =>
+  parseAllDocuments(text).flatMap((document) => (document.contents === null ? [] : [document.toJS() as Manifest]));
 
-export const byExample = examples.map((example) => [example, manifestsOf(example)] as const);
+export const manifestsOf = (example: string): readonly Manifest[] =>
+  parseManifests(readFileSync(join(renderedDir, `${example}.yaml`), "utf8"));
+
+export const byExample = renderedExamples.map((example) => [example, manifestsOf(example)] as const);
 
 export const ofKind = (manifests: readonly Manifest[], kind: string): readonly Manifest[] =>
   manifests.filter((manifest) => manifest.kind === kind);
