@@ -3,6 +3,7 @@ import { sql } from "kysely";
 import type { Database } from "../db/database.ts";
 import { pendingMigrations, type Schema } from "../db/migrate.ts";
 import { ApiError } from "../platform/api-error.ts";
+import { describePending, migrateCommand, type RequiredName } from "../platform/health-checks.ts";
 import type { Logger } from "../platform/logger.ts";
 import { NoAnswer, withinLimit } from "../platform/within-limit.ts";
 import { single } from "../resources/envelopes.ts";
@@ -24,13 +25,12 @@ export const databaseCheck =
   async () => {
     await sql`select 1`.execute(db.unscoped);
     const pending = await pendingMigrations(db.unscoped, schema);
-    if (pending.length > 0)
-      throw new NotReady(`migrations are pending: ${pending.join(", ")}; run perch-server migrate`);
+    if (pending.length > 0) throw new NotReady(`${describePending(pending)}; run ${migrateCommand}`);
   };
 
 export interface Readiness {
   /** Without these the process must not receive traffic. */
-  readonly checks: Readonly<Record<string, Check>>;
+  readonly checks: Readonly<Record<RequiredName, Check>>;
   /** Names of parts without which it still may: each is a warning. */
   readonly listSilent: () => Promise<readonly string[]>;
 }

@@ -1,5 +1,6 @@
 import type { Config } from "../config/config.ts";
 import { ingressProbes } from "../engine/engine-health.ts";
+import { type DispensableId, healthChecks } from "../platform/health-checks.ts";
 import type { Logger } from "../platform/logger.ts";
 import { createDependencyWatch, type Dependency, type DependencyWatch } from "./dependency-watch.ts";
 import { placeOf } from "./own-endpoints.ts";
@@ -14,21 +15,12 @@ interface Connections {
 
 /** The engine, of which one node is enough, and Valkey. Neither keeps a process from starting. */
 export function composeDependencies({ config, logger, nowMs, pingValkey }: Connections): DependencyWatch {
-  const engine: Dependency = {
-    name: "engine",
-    addresses: config.ingressUrls.map(placeOf),
-    effect: "agents cannot be invoked or deployed",
-    ping: () => Promise.any(ingressProbes(config.ingressUrls).map((probe) => probe())),
+  const toDependency = (id: DispensableId, urls: readonly string[], ping: () => Promise<unknown>): Dependency => {
+    const { forms, effect } = healthChecks[id];
+    return { name: forms.readyz, addresses: urls.map(placeOf), effect, ping };
   };
-  const valkey = (url: string, ping: () => Promise<unknown>): Dependency => ({
-    name: "valkey",
-    addresses: [placeOf(url)],
-    effect: "limits are per process, and no tokens are streamed",
-    ping,
-  });
-  return createDependencyWatch({
-    dependencies: [engine, ...(config.valkeyUrl && pingValkey ? [valkey(config.valkeyUrl, pingValkey)] : [])],
-    logger,
-    now: nowMs,
-  });
+  const pingEngine = () => Promise.any(ingressProbes(config.ingressUrls).map((probe) => probe()));
+  const dependencies = [toDependency("engine", config.ingressUrls, pingEngine)];
+  if (config.valkeyUrl && pingValkey) dependencies.push(toDependency("valkey", [config.valkeyUrl], pingValkey));
+  return createDependencyWatch({ dependencies, logger, now: nowMs });
 }

@@ -1,3 +1,4 @@
+import { healthChecks, startOrCorrect } from "../platform/health-checks.ts";
 import { isConnectionFailure } from "./connection-failure.ts";
 
 /** Where a command connects, and what the operator has to change if that is wrong. */
@@ -45,7 +46,7 @@ const lacksRights: Explain = ({ role, host }, source, message) =>
   `The role ${role} lacks rights in PostgreSQL at ${host} (${message}). Check ${source}, and let a superuser run what this prints: ${prepare}`;
 
 const lacksTables: Explain = ({ database }, _, message) =>
-  `The database ${database} lacks what this release needs (${message}). Run: perch-server migrate`;
+  `The database ${database} lacks what this release needs (${message}). ${healthChecks.migrations.advice}`;
 
 const isStopping: Explain = ({ host }, _, message) => `PostgreSQL at ${host} is not ready (${message}). Try again.`;
 
@@ -98,7 +99,7 @@ export function explainDatabaseError(error: unknown, { url, source }: Target): s
     const explain = explanations[code] ?? clientMessages.find(([pattern]) => pattern.test(message))?.[1];
     if (explain) return explain(place, source, message);
     if (isConnectionFailure(each))
-      return `PostgreSQL does not answer at ${place.host} (${code || message}). Start it, or correct ${source}.`;
+      return `PostgreSQL does not answer at ${place.host} (${code || message}). ${startOrCorrect(source)}`;
   }
   return undefined;
 }

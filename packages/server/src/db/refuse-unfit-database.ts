@@ -1,4 +1,5 @@
 import { type Kysely, sql } from "kysely";
+import { healthChecks } from "../platform/health-checks.ts";
 import { OperatorError } from "../platform/operator-error.ts";
 import type { DB } from "./generated-rows.ts";
 import { currentSchema, pendingMigrations } from "./migrate.ts";
@@ -14,7 +15,7 @@ export function refusePending(pending: readonly string[]): void {
   if (pending.length === 0) return;
   const more = pending.length > maxNamed ? ` and ${pending.length - maxNamed} more` : "";
   throw new PendingMigrations(
-    `The database lacks ${pending.slice(0, maxNamed).join(", ")}${more}. Run: perch-server migrate`,
+    `The database lacks ${pending.slice(0, maxNamed).join(", ")}${more}. ${healthChecks.migrations.advice}`,
   );
 }
 

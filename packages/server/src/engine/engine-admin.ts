@@ -1,3 +1,4 @@
+import { healthChecks, startOrCorrect } from "../platform/health-checks.ts";
 import { OperatorError } from "../platform/operator-error.ts";
 import { reasonOfFailedCall } from "../platform/reason-of-failed-call.ts";
 
@@ -58,7 +59,7 @@ export const createCallAdmin =
         failure = new OperatorError(`The engine at ${url} answers ${response.status}: ${text.slice(0, 500)}`);
       } catch (error) {
         failure = new OperatorError(
-          `The engine does not answer at ${url} (${reasonOfFailedCall(error)}). Start it, or correct PERCH_RESTATE_ADMIN_URL.`,
+          `The engine does not answer at ${url} (${reasonOfFailedCall(error)}). ${startOrCorrect(healthChecks.engineAdmin.setting)}`,
         );
       }
     }

@@ -1,7 +1,7 @@
 import { Counter, Gauge, type Registry } from "prom-client";
+import { type DependencyName, healthChecks } from "../platform/health-checks.ts";
 import { withinLimit } from "../platform/within-limit.ts";
 
-type Dependency = "database" | "engine" | "valkey";
 type Probe = () => Promise<unknown>;
 
 interface Pool {
@@ -15,7 +15,7 @@ export interface DependencyMetrics {
   readonly engineFailed: () => void;
   readonly engineTasksCounted: (waiting: number) => void;
   /** Probed on every scrape, so it is current for idle processes too. A probe that throws or times out counts as down. */
-  readonly watchDependency: (dependency: Dependency, probe: Probe) => void;
+  readonly watchDependency: (dependency: DependencyName, probe: Probe) => void;
   /** The engine works while one of its nodes answers, and each is probed: the metric has them by their number, from 1 on. */
   readonly watchEngineNodes: (probes: readonly Probe[]) => void;
   readonly watchPools: (pools: readonly Pool[]) => void;
@@ -31,7 +31,7 @@ const isUp = (probe: Probe): Promise<boolean> =>
 
 export function createDependencyMetrics(registry: Registry): DependencyMetrics {
   const registers = [registry];
-  const probes: { readonly dependency: Dependency; readonly probe: Probe }[] = [];
+  const probes: { readonly dependency: DependencyName; readonly probe: Probe }[] = [];
   let pools: readonly Pool[] = [];
   const engineFailures = new Counter({
     name: "perch_engine_failures_total",
@@ -95,7 +95,10 @@ export function createDependencyMetrics(registry: Registry): DependencyMetrics {
     watchDependency: (dependency, probe) => void probes.push({ dependency, probe }),
     watchEngineNodes: (watched) => {
       nodeProbes.push(watched);
-      probes.push({ dependency: "engine", probe: () => Promise.any(watched.map((probe) => probe())) });
+      probes.push({
+        dependency: healthChecks.engine.forms.metrics,
+        probe: () => Promise.any(watched.map((probe) => probe())),
+      });
     },
     watchPools: (watched) => {
       pools = watched;

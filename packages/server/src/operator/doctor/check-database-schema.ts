@@ -4,6 +4,7 @@ import { type Inspected, listExtensions } from "../../db/inspect-database.ts";
 import { currentSchema, findSchemaState } from "../../db/migrate.ts";
 import { trustedExtensionSql, vectorSql } from "../../db/preparation-sql.ts";
 import { refusePending } from "../../db/refuse-unfit-database.ts";
+import { healthChecks } from "../../platform/health-checks.ts";
 import { version } from "../../platform/version.ts";
 import { failed, ok, type Result, skipped, warning } from "./check.ts";
 
@@ -21,7 +22,7 @@ export async function judgeExtensions(db: Inspected["db"]): Promise<readonly Res
   const missing = Object.entries(wanted).filter(([name]) => !found.has(name));
   if (missing.length > 0)
     return missing.map(([name, statement]) =>
-      failed(`The extension ${name} is missing. A superuser has to run in the database: ${statement}`),
+      failed(`The extension ${name} is missing. ${healthChecks.extensions.advice} ${statement}`),
     );
   const vector = found.get("vector") ?? "";
   if (isOldVector(vector))
@@ -63,6 +64,6 @@ export async function judgeMasterKey(
   return underPrevious === 0
     ? ok(`${name} opens all ${total} data keys`)
     : warning(
-        `${underPrevious} of ${total} data keys are under a previous master key. Run: perch-server rotate-master-key`,
+        `${underPrevious} of ${total} data keys are under a previous master key. ${healthChecks.masterKey.advice}`,
       );
 }

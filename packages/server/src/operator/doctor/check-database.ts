@@ -11,6 +11,7 @@ import {
 } from "../../db/inspect-database.ts";
 import { refuseOldServer } from "../../db/refuse-old-server.ts";
 import { refusePrivilegedRole } from "../../db/refuse-privileged-role.ts";
+import { healthChecks } from "../../platform/health-checks.ts";
 import {
   beginCheck,
   beginCheckWith,
@@ -20,7 +21,7 @@ import {
   type Needed,
   ok,
   type Result,
-  skipped,
+  unreadable,
   warning,
 } from "./check.ts";
 import { judgeExtensions, judgeMasterKey, judgeMigrations } from "./check-database-schema.ts";
@@ -45,17 +46,15 @@ async function judgeClock(db: Connection, now: () => number): Promise<Result> {
   const found = `this machine is ${seconds(lead)} ${lead > 0 ? "behind" : "ahead of"} the database`;
   if (Math.abs(lead) <= 5) return ok(found);
   const result = Math.abs(lead) <= 60 ? warning : failed;
-  return result(`${found}. Let NTP set the clocks of both: tokens, signatures and limits depend on the time.`);
+  return result(`${found}. ${healthChecks.clock.advice}`);
 }
-
-const prepare = "Let a superuser run what this prints: perch-server prepare-database";
 
 async function judgeServerRole(db: Connection): Promise<Result> {
   await refusePrivilegedRole(db);
   const { name, mayServe } = await readRoleFacts(db);
   return mayServe
     ? ok(`${name}, which row-level security limits to one organisation at a time`)
-    : failed(`The role ${name} is not a member of perch_app. ${prepare}`);
+    : failed(`The role ${name} is not a member of perch_app. ${healthChecks.serverRole.advice}`);
 }
 
 async function judgeOwner(db: Connection, server: Inspected | undefined): Promise<Result> {
@@ -68,7 +67,9 @@ async function judgeOwner(db: Connection, server: Inspected | undefined): Promis
     return warning(
       `The role ${name} is a superuser, and tables and functions would belong to it. Point PERCH_MIGRATION_DATABASE_URL at the role that \`perch-server prepare-database\` makes.`,
     );
-  return mayMigrate ? ok(`${name}, which may migrate`) : failed(`The role ${name} may not migrate. ${prepare}`);
+  return mayMigrate
+    ? ok(`${name}, which may migrate`)
+    : failed(`The role ${name} may not migrate. ${healthChecks.ownerRole.advice}`);
 }
 
 const explainAt =
@@ -76,34 +77,29 @@ const explainAt =
   (error) =>
     explainDatabaseError(error, { url, source });
 
-const unreadable = (variable: string): Result => skipped(`${variable} cannot be read: see settings`);
-
 function checkOwner(settings: UsableSettings, server: Promise<Inspected | undefined>): [Check, Connection?] {
-  const [name, variable] = ["owner role", "PERCH_MIGRATION_DATABASE_URL"];
+  const { setting } = healthChecks.ownerRole;
   const { migrationDatabaseUrl: url } = settings;
-  if (!("migrationDatabaseUrl" in settings)) return [beginCheck(name, async () => unreadable(variable))];
+  if (!("migrationDatabaseUrl" in settings)) return [beginCheck("ownerRole", async () => unreadable("ownerRole"))];
   if (url === undefined)
-    return [beginCheck(name, async () => ok(`${variable} is not set: only commands such as \`migrate\` need it`))];
+    return [
+      beginCheck("ownerRole", async () => ok(`${setting} is not set: only commands such as \`migrate\` need it`)),
+    ];
   const db = openToInspect(url);
   // After the server's own connection, whether that succeeds or not: both must lead to the same database.
   const after = { value: server.then((opened) => ({ opened })), otherwise: "" };
-  return [beginCheckWith(name, after, ({ opened }) => judgeOwner(db, opened), explainAt(url, variable)), db];
+  return [beginCheckWith("ownerRole", after, ({ opened }) => judgeOwner(db, opened), explainAt(url, setting)), db];
 }
 
-export interface DatabaseChecks {
-  readonly checks: readonly Check[];
-  readonly close: () => Promise<unknown>;
-}
-
-export function checkDatabase(settings: UsableSettings, now: () => number): DatabaseChecks {
+export function checkDatabase(settings: UsableSettings, now: () => number) {
   const { databaseUrl: url } = settings;
   const db = url === undefined ? undefined : openToInspect(url);
   const { promise, resolve } = Promise.withResolvers<Inspected | undefined>();
-  const explain = url === undefined ? undefined : explainAt(url, "PERCH_DATABASE_URL");
-  const first = beginCheck(
+  const explain = url === undefined ? undefined : explainAt(url, healthChecks.database.setting);
+  const database = beginCheck(
     "database",
     async () => {
-      if (db === undefined || url === undefined) return unreadable("PERCH_DATABASE_URL");
+      if (db === undefined || url === undefined) return unreadable("database");
       const facts = await readDatabaseFacts(db);
       resolve({ db, facts });
       return judgeServer(url, facts);
@@ -111,19 +107,19 @@ export function checkDatabase(settings: UsableSettings, now: () => number): Data
     explain,
   );
   // Without effect if it has been resolved before.
-  void first.findings.then(() => resolve(undefined));
+  void database.findings.then(() => resolve(undefined));
   const opened: Needed<Inspected> = { value: promise, otherwise: "the database was not reached" };
-  const [owner, ownerDb] = checkOwner(settings, promise);
+  const [ownerRole, ownerDb] = checkOwner(settings, promise);
   return {
-    checks: [
-      first,
-      beginCheckWith("clock", opened, (server) => judgeClock(server.db, now), explain),
-      beginCheckWith("server role", opened, (server) => judgeServerRole(server.db), explain),
-      owner,
-      beginCheckWith("extensions", opened, (server) => judgeExtensions(server.db), explain),
-      beginCheckWith("migrations", opened, (server) => judgeMigrations(server.db), explain),
-      beginCheckWith("master key", opened, (server) => judgeMasterKey(server, settings), explain),
-    ],
+    checks: {
+      database,
+      clock: beginCheckWith("clock", opened, (server) => judgeClock(server.db, now), explain),
+      serverRole: beginCheckWith("serverRole", opened, (server) => judgeServerRole(server.db), explain),
+      ownerRole,
+      extensions: beginCheckWith("extensions", opened, (server) => judgeExtensions(server.db), explain),
+      migrations: beginCheckWith("migrations", opened, (server) => judgeMigrations(server.db), explain),
+      masterKey: beginCheckWith("masterKey", opened, (server) => judgeMasterKey(server, settings), explain),
+    },
     close: () => Promise.all([db?.destroy(), ownerDb?.destroy()]),
   };
 }

@@ -1,17 +1,17 @@
 import type { UsableSettings } from "../../config/config.ts";
 import { adminProbes, ingressProbes } from "../../engine/engine-health.ts";
 import { probeWorker } from "../../engine/probe-worker.ts";
+import { healthChecks } from "../../platform/health-checks.ts";
 import { reasonOfFailedCall } from "../../platform/reason-of-failed-call.ts";
 import {
   beginCheck,
   beginCheckWith,
-  type Check,
   type Explain,
   failed,
   limitMs,
   ok,
   type Result,
-  skipped,
+  unreadable,
   warning,
 } from "./check.ts";
 
@@ -30,11 +30,11 @@ const probeNodes = (urls: readonly string[], probes: readonly (() => Promise<voi
   );
 
 /** One node of several may be away; without any of them, nothing goes. */
-function judgeNodes(nodes: readonly Node[], variable: string): Result[] {
+function judgeNodes(id: "engine" | "engineAdmin", nodes: readonly Node[]): Result[] {
   const someAnswer = nodes.some(({ reason }) => reason === undefined);
   return nodes.map(({ url, reason }) => {
     if (reason === undefined) return ok(`${url} answers`);
-    const silent = `${url} does not answer (${reason}). Start that node, or correct ${variable}.`;
+    const silent = `${url} does not answer (${reason}). ${healthChecks[id].advice}`;
     return someAnswer ? warning(`${silent} Others answer, so nothing fails for now.`) : failed(silent);
   });
 }
@@ -42,7 +42,7 @@ function judgeNodes(nodes: readonly Node[], variable: string): Result[] {
 async function judgeWorker(adminUrl: string): Promise<Result> {
   const found = await probeWorker(adminUrl, limitMs - 500);
   if (found.outcome === "none registered")
-    return warning("No worker is registered with the engine, so no agent can run. Start one: perch-server work");
+    return warning(`No worker is registered with the engine, so no agent can run. ${healthChecks.workers.advice}`);
   if (found.outcome === "reached") return ok(`the engine reaches ${found.uri}`);
   if (/\b503\b/.test(found.reason))
     return failed(
@@ -61,22 +61,20 @@ const explainWorker: Explain = (error) =>
   `The engine does not say which workers it has (${reasonOfFailedCall(error)}). See its log.`;
 
 /** Every node of the ingress and of the admin port, and then the workers, as the engine sees them. */
-export function checkEngine({ ingressUrls, adminUrls }: UsableSettings): readonly Check[] {
+export function checkEngine({ ingressUrls, adminUrls }: UsableSettings) {
   const { promise, resolve } = Promise.withResolvers<string | undefined>();
-  const ingress = beginCheck("engine ingress", async () => {
-    const variable = "PERCH_RESTATE_INGRESS_URL";
-    if (ingressUrls === undefined) return skipped(`${variable} cannot be read: see settings`);
-    return judgeNodes(await probeNodes(ingressUrls, ingressProbes(ingressUrls)), variable);
+  const engine = beginCheck("engine", async () => {
+    if (ingressUrls === undefined) return unreadable("engine");
+    return judgeNodes("engine", await probeNodes(ingressUrls, ingressProbes(ingressUrls)));
   });
-  const admin = beginCheck("engine admin", async () => {
-    const variable = "PERCH_RESTATE_ADMIN_URL";
-    if (adminUrls === undefined) return skipped(`${variable} cannot be read: see settings`);
+  const engineAdmin = beginCheck("engineAdmin", async () => {
+    if (adminUrls === undefined) return unreadable("engineAdmin");
     const nodes = await probeNodes(adminUrls, adminProbes(adminUrls));
     resolve(nodes.find(({ reason }) => reason === undefined)?.url);
-    return judgeNodes(nodes, variable);
+    return judgeNodes("engineAdmin", nodes);
   });
   // Without effect if it has been resolved before.
-  void admin.findings.then(() => resolve(undefined));
+  void engineAdmin.findings.then(() => resolve(undefined));
   const opened = { value: promise, otherwise: "the engine's admin port was not reached" };
-  return [ingress, admin, beginCheckWith("workers", opened, judgeWorker, explainWorker)];
+  return { engine, engineAdmin, workers: beginCheckWith("workers", opened, judgeWorker, explainWorker) };
 }

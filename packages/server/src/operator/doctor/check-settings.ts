@@ -1,6 +1,7 @@
 import { knownVariables, readConfig } from "../../config/config.ts";
 import { ConfigError } from "../../config/config-error.ts";
 import { refuseOpenWorker } from "../../config/engine-settings.ts";
+import { healthChecks } from "../../platform/health-checks.ts";
 import { beginCheck, type Check, failed, ok, type Result, warning } from "./check.ts";
 
 /** One line of a message is one problem; the last one may only name the page that explains them all. */
@@ -9,7 +10,7 @@ const linesOf = (error: unknown): string[] => {
   return error.message.split("\n");
 };
 
-const page = "docs/operations/configuration.md";
+const { advice } = healthChecks.settings;
 
 function listProblems(environment: NodeJS.ProcessEnv): Result[] {
   try {
@@ -22,8 +23,8 @@ function listProblems(environment: NodeJS.ProcessEnv): Result[] {
     return [];
   } catch (error) {
     return linesOf(error)
-      .filter((line) => line !== `See ${page}.`)
-      .map((line) => failed(`${line} Every setting is explained in ${page}.`));
+      .filter((line) => !/^See \S+\.md\.$/.test(line))
+      .map((line) => failed(`${line} ${advice}`));
   }
 }
 

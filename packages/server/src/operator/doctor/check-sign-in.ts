@@ -3,8 +3,9 @@ import type { UsableSettings } from "../../config/config.ts";
 import type { OpenIdIssuer } from "../../config/sign-in-settings.ts";
 import { createTrustedClient } from "../../outbound/guarded-client.ts";
 import { ApiError } from "../../platform/api-error.ts";
+import { healthChecks } from "../../platform/health-checks.ts";
 import { reasonOfFailedCall } from "../../platform/reason-of-failed-call.ts";
-import { beginCheck, type Check, failed, limitMs, ok, type Result, skipped, warning } from "./check.ts";
+import { beginCheck, type Check, failed, limitMs, ok, type Result, unreadable, warning } from "./check.ts";
 
 /** What the issuer says about itself, against what sign-in needs of it. */
 function judgeIssuer({ server }: Issuer, { issuer, scopes, groups }: OpenIdIssuer): Result {
@@ -24,14 +25,14 @@ function judgeIssuer({ server }: Issuer, { issuer, scopes, groups }: OpenIdIssue
 }
 
 const explain = (error: unknown, issuer: string): string =>
-  `${issuer} does not answer as an OpenID Connect issuer (${reasonOfFailedCall(error instanceof ApiError ? error.cause : error)}). Correct \`issuer\` in PERCH_OIDC, or let this machine reach it.`;
+  `${issuer} does not answer as an OpenID Connect issuer (${reasonOfFailedCall(error instanceof ApiError ? error.cause : error)}). ${healthChecks.signIn.advice}`;
 
 export function checkSignIn(settings: UsableSettings): Check {
   const { oidc } = settings;
   return beginCheck(
-    "sign-in of people",
+    "signIn",
     async () => {
-      if (!("oidc" in settings)) return skipped("PERCH_OIDC cannot be read: see settings");
+      if (!("oidc" in settings)) return unreadable("signIn");
       if (oidc === undefined) return ok("PERCH_OIDC is not set: the console is for holders of API keys");
       const client = createTrustedClient({ maxResponseBytes: 512 * 1024, timeoutMs: limitMs - 1000 });
       try {

@@ -1,7 +1,8 @@
 import { placeOf } from "../../compose/own-endpoints.ts";
 import type { UsableSettings } from "../../config/config.ts";
 import { probeValkey } from "../../limits/probe-valkey.ts";
-import { beginCheck, type Check, failed, limitMs, ok, skipped } from "./check.ts";
+import { healthChecks } from "../../platform/health-checks.ts";
+import { beginCheck, type Check, failed, limitMs, ok, unreadable } from "./check.ts";
 
 const refusesLogin = /^(NOAUTH|WRONGPASS|NOPERM)\b/;
 
@@ -9,15 +10,15 @@ function explainValkey(error: unknown, place: string): string {
   const { message, code } = error as Error & { readonly code?: string };
   return refusesLogin.test(message)
     ? `Valkey at ${place} refuses the user or the password (${message}). Correct PERCH_VALKEY_URL.`
-    : `Valkey does not answer at ${place} (${code ?? message}). Start it, or correct PERCH_VALKEY_URL.`;
+    : `Valkey does not answer at ${place} (${code ?? message}). ${healthChecks.valkey.advice}`;
 }
 
 export function checkValkey(settings: UsableSettings): Check {
   const { valkeyUrl: url } = settings;
   return beginCheck(
-    "Valkey",
+    "valkey",
     async () => {
-      if (!("valkeyUrl" in settings)) return skipped("PERCH_VALKEY_URL cannot be read: see settings");
+      if (!("valkeyUrl" in settings)) return unreadable("valkey");
       if (url === undefined)
         return ok("PERCH_VALKEY_URL is not set: enough for one process that runs `all`, not for more");
       const { server, isReplica } = await probeValkey(url, limitMs - 1000);

@@ -1,3 +1,4 @@
+import { type AddressedId, type HealthCheckId, healthChecks } from "../../platform/health-checks.ts";
 import { OperatorError } from "../../platform/operator-error.ts";
 import { MasterKeyError } from "../../platform/sealing.ts";
 import { NoAnswer, withinLimit } from "../../platform/within-limit.ts";
@@ -32,6 +33,10 @@ export interface Needed<T> {
   readonly value: Promise<T | undefined>;
 }
 
+/** What a check says if the variable with the address cannot be read. */
+export const unreadable = (id: AddressedId): Result =>
+  skipped(`${healthChecks[id].setting} cannot be read: see settings`);
+
 /** What one check may take at most. */
 export const limitMs = 5000;
 
@@ -46,23 +51,25 @@ function describe(error: unknown, explain: Explain): string {
 
 /** Never rejects, and ends within the limit. */
 export function beginCheck(
-  name: string,
+  id: HealthCheckId,
   work: () => Promise<Result | readonly Result[]>,
   explain: Explain = () => undefined,
 ): Check {
+  const name = healthChecks[id].forms.doctor;
   const results = withinLimit(limitMs, work).catch((error: unknown) => failed(describe(error, explain)));
   return { name, findings: results.then((found) => [found].flat().map((each) => ({ name, ...each }))) };
 }
 
 /** The same for a check that needs what another one opens: its time counts from then. */
 export function beginCheckWith<T>(
-  name: string,
+  id: HealthCheckId,
   { value, otherwise }: Needed<T>,
   work: (value: T) => Promise<Result | readonly Result[]>,
   explain?: Explain,
 ): Check {
+  const name = healthChecks[id].forms.doctor;
   const findings = value.then((opened) =>
-    opened === undefined ? [{ name, ...skipped(otherwise) }] : beginCheck(name, () => work(opened), explain).findings,
+    opened === undefined ? [{ name, ...skipped(otherwise) }] : beginCheck(id, () => work(opened), explain).findings,
   );
   return { name, findings };
 }

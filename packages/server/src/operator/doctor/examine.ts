@@ -1,4 +1,5 @@
 import { readUsableSettings } from "../../config/config.ts";
+import { type HealthCheckId, healthCheckIds } from "../../platform/health-checks.ts";
 import type { Check } from "./check.ts";
 import { checkDatabase } from "./check-database.ts";
 import { checkEngine } from "./check-engine.ts";
@@ -16,14 +17,12 @@ export interface Examination {
 export function examine(environment: NodeJS.ProcessEnv, now: () => number = Date.now): Examination {
   const settings = readUsableSettings(environment);
   const database = checkDatabase(settings, now);
-  return {
-    checks: [
-      checkSettings(environment),
-      ...database.checks,
-      checkValkey(settings),
-      checkSignIn(settings),
-      ...checkEngine(settings),
-    ],
-    close: database.close,
+  const checks: Readonly<Record<HealthCheckId, Check>> = {
+    settings: checkSettings(environment),
+    ...database.checks,
+    valkey: checkValkey(settings),
+    signIn: checkSignIn(settings),
+    ...checkEngine(settings),
   };
+  return { checks: healthCheckIds.map((id) => checks[id]), close: database.close };
 }

@@ -3,6 +3,7 @@ import { createEngineAdmin, type EngineAdmin } from "../../engine/engine-admin.t
 import { adminProbes, ingressProbes } from "../../engine/engine-health.ts";
 import { probeWorker, type WorkerProbe } from "../../engine/probe-worker.ts";
 import { type KnownDeployment, listKnownDeployments } from "../../engine/retire-release.ts";
+import { healthChecks } from "../../platform/health-checks.ts";
 import { reasonOfFailedCall } from "../../platform/reason-of-failed-call.ts";
 import { askRarely } from "./ask-rarely.ts";
 import { createPartCheck, notConfigured } from "./part-check.ts";
@@ -87,21 +88,17 @@ function createAskAdmin(adminUrl: string): () => Promise<CheckedEngine> {
   };
 }
 
-const noAdmin = "the engine's admin address is needed to know; set PERCH_RESTATE_ADMIN_URL on this node";
+const noAdmin = `the engine's admin address is needed to know; set ${healthChecks.engineAdmin.setting} on this node`;
 
 /** Each node of the engine on both of its ports, and through the admin port the workers, releases and invocations. */
 export function createEngineCheck({ ingressUrls, adminUrls, placeOf }: EngineAddresses): () => Promise<CheckedEngine> {
-  const toCheck = (
-    name: "engine" | "engine_admin",
-    urls: readonly string[],
-    probes: readonly (() => Promise<void>)[],
-  ) =>
+  const toCheck = (id: "engine" | "engineAdmin", urls: readonly string[], probes: readonly (() => Promise<void>)[]) =>
     urls.map((url, i) => {
       const ask = probes[i] ?? (async () => undefined);
-      return createPartCheck({ name, address: placeOf(url), ask });
+      return createPartCheck({ id, address: placeOf(url), ask });
     });
   const ingress = toCheck("engine", ingressUrls, ingressProbes(ingressUrls));
-  const admins = toCheck("engine_admin", adminUrls, adminProbes(adminUrls));
+  const admins = toCheck("engineAdmin", adminUrls, adminProbes(adminUrls));
 
   const askAdmin = adminUrls.map(createAskAdmin);
 
@@ -111,7 +108,7 @@ export function createEngineCheck({ ingressUrls, adminUrls, placeOf }: EngineAdd
     if (ask === undefined) {
       const parts =
         nodes.length === 0
-          ? [notConfigured("engine_admin", noAdmin), notConfigured("workers", noAdmin)]
+          ? [notConfigured("engineAdmin", noAdmin), notConfigured("workers", noAdmin)]
           : [...nodes, withoutAnswer("unknown", "only the engine's admin port knows, and it is silent")];
       return { parts, deployments: undefined, invocations: null };
     }

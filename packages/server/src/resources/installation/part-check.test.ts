@@ -5,7 +5,7 @@ test("a question that never ends is not asked again at once, and does not hide f
   let nowMs = 0;
   let asked = 0;
   const check = createPartCheck({
-    name: "database",
+    id: "database",
     address: "db",
     ask: () => {
       asked += 1;

@@ -1,4 +1,5 @@
 import type { InstallationPart } from "@perch/contract";
+import { healthChecks, type PartId } from "../../platform/health-checks.ts";
 import { reasonOfFailedCall } from "../../platform/reason-of-failed-call.ts";
 import { withinLimit } from "../../platform/within-limit.ts";
 
@@ -10,7 +11,7 @@ export interface Checked<T> {
 }
 
 interface PartToCheck<T> {
-  readonly name: InstallationPart["name"];
+  readonly id: PartId;
   readonly address: string | null;
   readonly ask: () => Promise<T>;
   /** What is to be done although it answers; null if nothing is. */
@@ -30,13 +31,14 @@ const forgottenAfterMs = 30_000;
  * part must not add to its work, nor use up the connections to it.
  */
 export function createPartCheck<T>({
-  name,
+  id,
   address,
   ask,
   judge,
   latencyMs,
   nowMs = () => performance.now(),
 }: PartToCheck<T>): () => Promise<Checked<T>> {
+  const name = healthChecks[id].forms.installation;
   let asking: { readonly answer: Promise<T>; readonly sinceMs: number } | undefined;
   const begin = (sinceMs: number) => {
     const begun = {
@@ -65,6 +67,6 @@ export function createPartCheck<T>({
 }
 
 /** A part that this node has no address of. */
-export const notConfigured = (name: InstallationPart["name"], message: string): InstallationPart => ({
-  ...{ name, address: null, status: "not_configured", latency_ms: null, message },
+export const notConfigured = (id: PartId, message: string): InstallationPart => ({
+  ...{ name: healthChecks[id].forms.installation, address: null, status: "not_configured", latency_ms: null, message },
 });

@@ -3,6 +3,7 @@ import type { Installation, InstallationPart } from "@perch/contract";
 import type { Database } from "../../db/database.ts";
 import { pendingMigrations, type Schema } from "../../db/migrate.ts";
 import { listTurns, type Turn } from "../../db/releases.ts";
+import { describePending } from "../../platform/health-checks.ts";
 import { version } from "../../platform/version.ts";
 import { countWaitingTasks } from "../engine-tasks/engine-task-queries.ts";
 import { createEngineCheck, type EngineAddresses } from "./engine-status.ts";
@@ -31,7 +32,7 @@ interface AskedDatabase extends DatabaseFacts {
 const freshMs = 2000;
 
 const judgeMigrations = ({ pending }: AskedDatabase): string | null =>
-  pending.length === 0 ? null : `migrations are pending: ${pending.join(", ")}`;
+  pending.length === 0 ? null : describePending(pending);
 
 async function timePing(ping: () => Promise<unknown>): Promise<number> {
   const startedMs = performance.now();
@@ -41,7 +42,7 @@ async function timePing(ping: () => Promise<unknown>): Promise<number> {
 
 const createDatabaseCheck = ({ db, schema, databaseAddress }: InstallationDeps) =>
   createPartCheck({
-    name: "database",
+    id: "database",
     address: databaseAddress,
     // One after the other, on one connection: they are few, and requests need the others.
     ask: async (): Promise<AskedDatabase> => ({
@@ -57,7 +58,7 @@ const createDatabaseCheck = ({ db, schema, databaseAddress }: InstallationDeps) 
 
 const createValkeyCheck = (valkey: InstallationDeps["valkey"]) =>
   valkey
-    ? createPartCheck({ name: "valkey", address: valkey.address, ask: valkey.readMemory })
+    ? createPartCheck({ id: "valkey", address: valkey.address, ask: valkey.readMemory })
     : async () => ({
         part: notConfigured(
           "valkey",
