@@ -88,11 +88,15 @@ describe("perch --help", () => {
     expect(stdout).toMatchSnapshot();
   });
 
-  test.each(commands.map(({ name }) => name))("perch %s --help", async (name) => {
+  test.each(commands)("perch $name --help", async ({ name, summary, options }) => {
     const { code, stdout, stderr } = await perch([...name.split(" "), "--help"]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    for (const option of ["--json", "--profile", "--url", "--key"]) expect(stdout).toContain(option);
-    expect(stdout).toMatchSnapshot();
+    expect(stdout).toContain(`Usage: perch ${name}`);
+    expect(stdout.split(/\s+/).join(" ")).toContain(summary);
+    for (const option of ["json", "profile", "url", "key", ...Object.keys(options)])
+      expect(stdout).toContain(`--${option}`);
+    // The form is the same for all, so one stands for it.
+    if (name === "invoke") expect(stdout).toMatchSnapshot();
   });
 });
 
