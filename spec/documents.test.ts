@@ -13,6 +13,8 @@ const listFiles = (pattern: string): string[] =>
     .split("\n")
     .filter((path) => path !== "" && existsSync(join(root, path)));
 const documents = listFiles("*.md");
+/** Stands here word for word, so its lines are as long as they were given. */
+const specification = "docs/specification.md";
 
 /** The lines of a page with what is inside fences and comments blanked, so that line numbers stay. */
 function proseLines(markdown: string): string[] {
@@ -70,7 +72,7 @@ describe("every document", () => {
     expect(documents.flatMap((path) => linksIn(read(path))).length).toBeGreaterThan(100);
   });
 
-  test.each(documents)("%s wraps its prose at 100 columns", (path) => {
+  test.each(documents.filter((path) => path !== specification))("%s wraps its prose at 100 columns", (path) => {
     const isLong = (line: string) => line.length > 100 && !line.startsWith("|") && !/^\s*\S*https?:\S*$/.test(line);
     const long = proseLines(read(path)).flatMap((line, i) => (isLong(line) ? [`${path}:${i + 1}`] : []));
     expect(long).toEqual([]);

@@ -34,6 +34,12 @@ describe("the table", () => {
     expect(wrong).toEqual([]);
   });
 
+  test("every section is a heading of the specification", () => {
+    const headings = [...read("docs/specification.md").matchAll(/^## (.+)$/gm)].map(([, heading]) => heading);
+    const sections = new Set<string>(Object.values(requirements).map(({ section }) => section));
+    expect([...sections].toSorted()).toEqual(headings.toSorted());
+  });
+
   test("every id is dotted kebab-case", () => {
     expect(ids.filter((id) => !/^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9]+(-[a-z0-9]+)*)+$/.test(id))).toEqual([]);
   });

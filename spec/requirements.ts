@@ -26,7 +26,7 @@ import { service } from "./requirements/service.ts";
 import { versioning } from "./requirements/versioning.ts";
 import { webhooks } from "./requirements/webhooks.ts";
 
-/** Every statement of the specification, and what was decided where it is silent. Tests name these ids. */
+/** Every statement of docs/specification.md, and the decision where it is silent. Tests name these ids. */
 export const requirements = {
   ...service,
   ...agents,

@@ -1,4 +1,4 @@
-"""The interface as it was given: all 18 operations, through both clients, against the real server."""
+"""All 18 operations of docs/specification.md, through both clients, against the real server."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-/** The headings of the specification. */
+/** The headings of the specification, docs/specification.md. */
 export type Section =
   | "What the service does"
   | "Resources and their fields"

@@ -6,7 +6,7 @@ export interface Departure {
   readonly decision: number;
 }
 
-/** One checkable sentence, table row or value of the specification. */
+/** One checkable sentence, table row or value of docs/specification.md. */
 export interface Statement {
   readonly id: string;
   /** The words of the specification, shortened. */

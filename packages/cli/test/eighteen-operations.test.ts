@@ -8,7 +8,7 @@ import { newDesk, removeDesks } from "./using-perch.ts";
 const server = usePerch({}, { withWorker: true });
 removeDesks();
 
-/** The operations that the interface gives. */
+/** The operations of docs/specification.md. */
 const given: readonly OperationKey[] = [
   "POST /v1/agents/{agent_id}/invoke",
   "GET /v1/agents",

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** Every error code and its HTTP status. The specification gives the first six. */
+/** Every error code and its HTTP status. docs/specification.md gives the first six. */
 export const errorStatus = {
   invalid_request: 400,
   unauthorized: 401,

@@ -9,7 +9,7 @@ const server = usePerch(fastWebhookConfig, { withWorker: true });
 const receiver = await startWebhookReceiver();
 afterAll(() => receiver.close());
 
-/** The operations that the interface was given with; all others are additions. */
+/** The operations of docs/specification.md; all others are additions. */
 const given = [
   "POST /v1/agents/{agent_id}/invoke",
   "GET /v1/agents",
