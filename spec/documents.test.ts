@@ -1,7 +1,8 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
-import { dirname, join, matchesGlob, relative } from "node:path";
+import { basename, dirname, join, matchesGlob, relative } from "node:path";
 import { describe, expect, test } from "vitest";
+import { operationKeys } from "../packages/contract/src/index.ts";
 
 const root = join(import.meta.dirname, "..");
 const read = (path: string) => readFileSync(join(root, path), "utf8");
@@ -94,6 +95,31 @@ test("ARCHITECTURE.md has at most 2,000 words, its generated tables of rights as
   const written = read("ARCHITECTURE.md").replace(/<!-- roles: generated -->.*<!-- \/roles -->/s, "");
   expect(written).not.toContain("perch_recorder` may, in rows of every organisation");
   expect(written.split(/\s+/).filter(Boolean).length).toBeLessThanOrEqual(2000);
+});
+
+describe("README.md", () => {
+  const stem = (word: string) => word.toLowerCase().replace(/s$/, "");
+  const paths = operationKeys.flatMap((key) => key.match(/[a-z]{3,}/g) ?? []);
+  const areas = listFiles("packages/console/src/routes/*-area.ts").map((path) => basename(path, "-area.ts"));
+  const built = new Set([...paths, ...areas].map(stem));
+  /** What Perch's column lacks: the rest of the part that says "not yet", or the row's title if there is no rest. */
+  const lacking = (markdown: string): string[] =>
+    [...markdown.matchAll(/^\| ([^|]+) \| ([^|]*\bnot yet\b[^|]*) \|/gm)].flatMap(([, title = "", cell = ""]) => {
+      const parts = cell.split(";").filter((part) => part.includes("not yet"));
+      return parts.flatMap((part) => (/^\W*not yet\W*$/.test(part) ? title : part).match(/[A-Za-z]{3,}/g) ?? []);
+    });
+  const wrongIn = (markdown: string) => lacking(markdown).filter((word) => built.has(stem(word)));
+
+  test('says "not yet" of nothing that the API or the console has', () => {
+    expect(areas.length).toBeGreaterThan(10);
+    expect(lacking(read("README.md"))).toContain("schedules");
+    expect(wrongIn(read("README.md"))).toEqual([]);
+  });
+
+  test("the check sees what exists", () => {
+    expect(wrongIn("| **approval** | by API; approvals **not yet** in the console | both |")).toContain("approvals");
+    expect(wrongIn("| **webhooks** | **not yet** | yes |")).toEqual(["webhooks"]);
+  });
 });
 
 test("docs/dependencies.md names every dependency with its version", () => {
