@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createScratchDatabase, withClient } from "@perch/testkit/installation/scratch-database.ts";
 import { operationKeys, operations } from "../packages/contract/src/index.ts";
@@ -9,7 +9,7 @@ import { migrate } from "../packages/server/src/db/migrate.ts";
 import { isAudited } from "../packages/server/src/resources/audit/audit-entry.ts";
 import { agentFileSchema } from "./agent-file-schema.ts";
 import { completeOpenApiDocument, typescriptSamplesFile } from "./code-samples/openapi-document.ts";
-import { rightsTables, withRightsTables } from "./rights-tables.ts";
+import { databaseRightsPage } from "./database-rights.ts";
 import { generateSources } from "./typescript-sdk/generate-sources.ts";
 import type { OpenApiDocument } from "./typescript-sdk/openapi-types.ts";
 
@@ -57,9 +57,8 @@ async function generateFromCatalogue(): Promise<void> {
         stdio: "inherit",
       },
     );
-    const architecture = join(root, "ARCHITECTURE.md");
-    const generated = await withClient(database.ownerUrl, rightsTables);
-    writeFileSync(architecture, withRightsTables(readFileSync(architecture, "utf8"), generated));
+    const page = await withClient(database.ownerUrl, databaseRightsPage);
+    writeFileSync(join(root, "docs/database-rights.md"), page);
   } finally {
     await database.drop();
   }
@@ -69,6 +68,6 @@ if (process.env.PERCH_DATABASE_ADMIN_URL) {
   await generateFromCatalogue();
 } else {
   console.log(
-    "PERCH_DATABASE_ADMIN_URL is not set: row types and the rights in ARCHITECTURE.md left as they are. Run pnpm services up first.",
+    "PERCH_DATABASE_ADMIN_URL is not set: row types and docs/database-rights.md are left as they are. Run pnpm services up first.",
   );
 }

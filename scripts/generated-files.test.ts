@@ -9,7 +9,7 @@ import { version } from "../packages/server/src/platform/version.ts";
 import { createTestDatabase } from "../packages/server/test/support/test-database.ts";
 import { agentFileSchema } from "./agent-file-schema.ts";
 import { completeOpenApiDocument, typescriptSamplesFile } from "./code-samples/openapi-document.ts";
-import { rightsTables, withRightsTables } from "./rights-tables.ts";
+import { databaseRightsPage } from "./database-rights.ts";
 
 const root = join(import.meta.dirname, "..");
 const stale = "is stale: run pnpm generate";
@@ -57,15 +57,15 @@ test("row types match the migrations", async () => {
   expect(checkedIn.trim(), `generated-rows.ts ${stale}`).toBe(stdout.trim());
 });
 
-test("who may do what in the database is in ARCHITECTURE.md as the catalogue has it", async () => {
+test("the page of database rights matches the catalogue", async () => {
   const database = await createTestDatabase();
   const [generated, planted] = await withClient(database.ownerUrl, async (client) => {
-    const current = await rightsTables(client);
+    const current = await databaseRightsPage(client);
     await client.query("grant delete on audit_log to perch_app");
-    return [current, await rightsTables(client)];
+    return [current, await databaseRightsPage(client)];
   });
   await database.drop();
-  const checkedIn = await readFile(join(root, "ARCHITECTURE.md"), "utf8");
-  expect(checkedIn, `ARCHITECTURE.md ${stale}`).toBe(withRightsTables(checkedIn, generated));
+  const checkedIn = await readFile(join(root, "docs/database-rights.md"), "utf8");
+  expect(checkedIn, `database-rights.md ${stale}`).toBe(generated);
   expect(planted).toContain("| `audit_log`, `session_messages` | select, insert, delete | nothing |");
 });

@@ -49,7 +49,15 @@ const readingOrder: Readonly<Record<string, readonly string[]>> = {
     "alerts",
   ],
   "docs/security": ["settings", "console-sessions", "approvals", "connections", "secret-scanning", "threat-model"],
-  docs: ["console", "specification", "how-runs-survive", "adding-an-endpoint", "adding-a-resource", "dependencies"],
+  docs: [
+    "console",
+    "specification",
+    "how-runs-survive",
+    "adding-an-endpoint",
+    "adding-a-resource",
+    "database-rights",
+    "dependencies",
+  ],
 };
 /** For people who use Perch, unlike the other pages beside it. */
 const console = "docs/console.md";

@@ -91,10 +91,10 @@ test("the checks see a long line, a missing file and a missing heading", () => {
   expect(brokenLink("README.md", "ARCHITECTURE.md#the-map")).toBeUndefined();
 });
 
-test("ARCHITECTURE.md has at most 2,000 words, its generated tables of rights aside", () => {
-  const written = read("ARCHITECTURE.md").replace(/<!-- roles: generated -->.*<!-- \/roles -->/s, "");
-  expect(written).not.toContain("perch_recorder` may, in rows of every organisation");
-  expect(written.split(/\s+/).filter(Boolean).length).toBeLessThanOrEqual(2000);
+test.each([["ARCHITECTURE.md", 2000]])("%s has at most %i words", (path, max) => {
+  const words = read(path).split(/\s+/).filter(Boolean).length;
+  expect(words).toBeGreaterThan(500);
+  expect(words).toBeLessThanOrEqual(max);
 });
 
 describe("README.md", () => {

@@ -9,7 +9,6 @@ import {
 import type pg from "pg";
 
 const [app, platform, recorder] = ["perch_app", "perch_platform", "perch_recorder"] as const;
-const [start, end] = ["<!-- roles: generated -->", "<!-- /roles -->"];
 
 const list = (names: Iterable<string>): string => [...names].map((name) => `\`${name}\``).join(", ");
 const unique = (names: readonly string[]): string[] => [...new Set(names)];
@@ -91,33 +90,27 @@ function exceptions(relations: readonly Relation[], policies: readonly Policy[])
   ].join(" ");
 }
 
-/** Who may do what in the database, as Markdown: the roles, tables and functions of a migrated database. */
-export async function rightsTables(client: pg.ClientBase): Promise<string> {
+/** docs/database-rights.md: the rights of roles on the tables and functions of a migrated database. */
+export async function databaseRightsPage(client: pg.ClientBase): Promise<string> {
   const relations = await listRelations(client, [app, platform, recorder]);
   const functions = await listFunctions(client);
   const owner = relations.find(({ name }) => name === "organisations")?.owner;
   if (owner === undefined) throw new Error("The database has no tables of Perch: migrate it first.");
   const foreign = relations.filter((relation) => relation.owner !== owner);
   const callers = unique(functions.filter((each) => each.isSecurityDefiner).flatMap((each) => each.callers));
-  return [
-    start,
+  const exceptOwned = foreign.length > 0 ? ` except ${list(foreign.map(({ name }) => name))}` : "";
+  return `${[
+    "# Database rights",
     wrap(
-      `The owner, which is the role that runs \`migrate\`, owns every table${
-        foreign.length > 0 ? ` but ${list(foreign.map(({ name }) => name))}` : ""
-      }. \`pnpm generate\` writes this part from the catalogue.`,
+      `\`pnpm generate\` writes this page from the catalogue of a migrated database, and \`scripts/generated-files.test.ts\` compares it. [Decision 3](decisions/0003-tenancy.md) explains the roles.`,
     ),
+    "## Tables",
+    wrap(`The owner, which is the role that runs \`migrate\`, owns every table${exceptOwned}.`),
     tableOfRights(relations),
+    "## Row-level security",
     wrap(exceptions(relations, await listPolicies(client))),
+    "## Functions",
     tableOfFunctions(functions, owner),
     wrap(`Besides their owner, only ${list(callers)} may call functions that run with their owner's rights.`),
-    end,
-  ].join("\n\n");
-}
-
-/** The document with its generated part replaced. */
-export function withRightsTables(document: string, generated: string): string {
-  const [before, rest] = document.split(start);
-  const after = rest?.split(end)[1];
-  if (before === undefined || after === undefined) throw new Error(`The document has no ${start} … ${end}.`);
-  return before + generated + after;
+  ].join("\n\n")}\n`;
 }
