@@ -3,7 +3,7 @@ import { parseArgs } from "node:util";
 const usage = `node chaos/main.ts [FORM] [--short] [--only NAMES] [--json]
 
 Without a form, it kills parts of a cluster of its own while runs go through it, and counts from
-outside what was lost or done twice. It needs the programs that CONTRIBUTING.md names.
+outside what was lost or done twice. It needs root on Debian and the programs that .ci/run installs.
 
   --neighbour   what one organisation notices of two that attack the service
   --upgrade     replaces a release by another under load, and goes back

@@ -55,6 +55,7 @@ const readingOrder: Readonly<Record<string, readonly string[]>> = {
     "how-runs-survive",
     "adding-an-endpoint",
     "adding-a-resource",
+    "testing",
     "database-rights",
     "dependencies",
   ],

@@ -10,7 +10,7 @@ test("every file of the repository is an input of a stage that examines more tha
   const examining = stages.filter(({ name }) => name !== "static" && name !== "fast");
   const unnamed = listFiles().filter((path) => !examining.some((stage) => hasInput(stage, path)));
   const isText =
-    /\.md$|^docs\/|(^|\/)\.|^LICENSE$|^biome\.json$|^renovate\.json$|^spec\/[^/]*\.ts$|^spec\/requirements\/|^bench\/|^scripts\//;
+    /\.md$|^docs\/|(^|\/)\.|^LICENSE$|^biome\.json$|^renovate\.json$|^compose\.dev\.yaml$|^spec\/[^/]*\.ts$|^spec\/requirements\/|^bench\/|^scripts\//;
   expect(unnamed.filter((path) => !isText.test(path))).toEqual([]);
 });
 

@@ -14,7 +14,7 @@ import { createSecret } from "../support/secret-calls.ts";
 import { insertConnection } from "../support/stored-connections.ts";
 import { createWebhook } from "../support/webhook-calls.ts";
 
-/** What one run of each kind costs while nothing else is under way and caches are filled. CONTRIBUTING.md explains the columns. */
+/** What one run of each kind costs while nothing else is under way and caches are filled. docs/testing.md explains the columns. */
 const budget = readBudget(`
 run       statements  transactions  record_bytes  valkey_calls  log_records  log_bytes  journal_entries  engine_requests  worker_requests
 plain              1             1          1488             4            4       3232                2                1                1
@@ -30,7 +30,7 @@ webhook            3             3          1488             4           14     
 
 const advice = `A run costs more or less than the table in run-budget.test.ts says.
 If it costs more: is it worth that to every run? Then name the feature and the reason in the commit that changes the table.
-If it costs less: change the table, so that the gain stays (CONTRIBUTING.md, "What a run may cost").`;
+If it costs less: change the table, so that the gain stays (docs/testing.md, "What a run may cost").`;
 
 const tool = await startToolServer();
 afterAll(() => tool.close());

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type Login, preparationScript, vectorSql } from "../../../server/src/db/preparation-sql.ts";
+import { prepareDatabase } from "../../../server/src/db/prepare-database.ts";
 import { scramVerifier } from "../../../server/src/db/scram-verifier.ts";
 import { findOnPath, isExecutable, Problem, run, waitUntil, withProgress } from "./commands.ts";
 import { bootstrapDebian, installableDebian, removeTree } from "./debian.ts";
@@ -64,6 +65,23 @@ const developmentLogin = (name: string): Login => ({
   verifier: scramVerifier(developmentPassword),
   replacesPassword: true,
 });
+
+/** Creates the database `perch` and its logins in a PostgreSQL of the developer's own. Passwords that exist stay as they are. */
+export async function prepareExternalDatabase(): Promise<void> {
+  const login = (name: string): Login => ({ ...developmentLogin(name), replacesPassword: false });
+  const left = await prepareDatabase(addresses.databaseAdmin, {
+    database: "perch",
+    isChosen: true,
+    owner: undefined,
+    defaultOwner: "perch_owner",
+    server: login("perch_server"),
+    ownerLogin: login,
+    onRoles: (_, created) => {
+      if (created.length > 0) console.log(`postgres: created the roles ${created.join(", ")}`);
+    },
+  });
+  if (left) throw new Problem(`postgres: ${left.reason} As a superuser, run: ${left.statement}`);
+}
 
 /**
  * For psql as a superuser; may run any number of times. template1 gets pgvector so that every database created later has it.

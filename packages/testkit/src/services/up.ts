@@ -5,7 +5,7 @@ import { installWeights } from "../../../server/src/outbound/models/embedder-wei
 import { interruption, Problem, waitUntil, withProgress } from "./commands.ts";
 import { installPackages } from "./debian.ts";
 import { portBase, portBaseFile, portVariable, runDir, writeEnvFile } from "./layout.ts";
-import { databaseSql, postgres } from "./postgres.ts";
+import { postgres, prepareExternalDatabase } from "./postgres.ts";
 import { isPortFree, type Service } from "./processes.ts";
 
 export async function up(services: readonly Service[]): Promise<void> {
@@ -18,12 +18,14 @@ export async function up(services: readonly Service[]): Promise<void> {
   writeFileSync(portBaseFile, `${portBase}\n`);
   await installPackages(packages.flat());
   await forAllServices(services, (service) => (service.isExternal ? checkExternal(service) : ensureRunning(service)));
+  const { PERCH_DATABASE_URL, PERCH_MIGRATION_DATABASE_URL } = process.env;
+  // With logins of the developer's own, the database is prepared already.
+  if (postgres.isExternal && !PERCH_DATABASE_URL && !PERCH_MIGRATION_DATABASE_URL) await prepareExternalDatabase();
   writeEnvFile();
   const weightsDir = readEmbedderDir({});
   await installEmbedder(weightsDir);
   for (const { name, address } of services) console.log(`${name.padEnd(9)} ${address}`);
   console.log(`embedder  ${weightsDir}`);
-  if (postgres.isExternal) console.log(externalDatabaseAdvice());
   console.log("next: pnpm migrate");
 }
 
@@ -79,8 +81,4 @@ async function checkExternal(service: Service): Promise<void> {
   throw new Problem(
     `${service.name}: nothing answers at ${service.address}, the address that the environment gives for it`,
   );
-}
-
-function externalDatabaseAdvice(): string {
-  return `\nThis PostgreSQL is yours. If you have not prepared it yet, run:\npsql "$PERCH_DATABASE_ADMIN_URL" <<'SQL'\n${databaseSql}SQL\n`;
 }
