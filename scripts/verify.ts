@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 import { hasInput, listChanges, testsBeside } from "./verify/changes.ts";
+import { findBadTitles } from "./verify/commit-titles.ts";
 import { createPreparation, NotHere, serviceSettings } from "./verify/prepare.ts";
 import { type Result, runCheck } from "./verify/run-check.ts";
 import { type Stage, stages } from "./verify/stages.ts";
@@ -15,7 +16,8 @@ import { type Stage, stages } from "./verify/stages.ts";
  *   pnpm verify --stage NAME [--shard I/N]  one stage, or a part of it, for hosted runners
  *   pnpm verify --plan [--full]             the stages and shards of a tier as JSON
  *
- * With `--since REF`, the end also names stages that were not run although their inputs changed since that commit.
+ * With `--since REF`, titles of the commits after it are checked, and the end names stages that were not run although
+ * their inputs changed since then.
  * The last line has the totals: a static check counts as one, tests count one each.
  */
 
@@ -154,12 +156,14 @@ if (options.plan) {
   console.log(`all ${seconds.toFixed(0)} s; the machine: ${(machineSeconds() - busyBefore).toFixed(0)} CPU s\n`);
   const repeated = results.flatMap((result) => result.repeated);
   if (repeated.length > 0) console.log(`passed only when repeated: ${repeated.join(", ")}`);
+  const badTitles = options.since === undefined ? [] : findBadTitles(options.since);
+  for (const line of badTitles) console.log(`title of commit ${line}`);
   printNotRun(chosen);
   if (options.quick) console.log("this was not a verification: pnpm verify is");
   const sum = (of: "passed" | "failed") => results.reduce((total, result) => total + result[of], 0);
   // Both are defects, and the full tier is where they are mended.
   const defects = options.full ? over + repeated.length : 0;
-  const failed = sum("failed") + defects;
+  const failed = sum("failed") + badTitles.length + defects;
   console.log(`${sum("passed")} passed, ${failed} failed`);
   process.exitCode = failed > 0 ? 1 : 0;
 }
