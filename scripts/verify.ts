@@ -104,6 +104,8 @@ async function runStages(chosen: readonly Stage[]): Promise<StageResult[]> {
     });
     running.add(ended);
   };
+  // Services take a while to install, and the first stages do not need them. The stage that needs them reports a failure.
+  if (chosen.some(({ needs }) => needs.includes("services"))) void prepare(["services"]).catch(() => undefined);
   for (const stage of chosen) {
     while (free < stage.cores) await Promise.race(running);
     if (isBroken) break;
