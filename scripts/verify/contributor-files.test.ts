@@ -34,3 +34,12 @@ test("docs/testing.md names variables that the code reads", () => {
   expect(variables.length).toBeGreaterThan(10);
   expect(variables.filter((name) => !code.includes(name))).toEqual([]);
 });
+
+test(".nvmrc, the dev container and compose.dev.yaml have the versions of .ci/run and deploy/compose", () => {
+  const ciRun = read(".ci/run");
+  const versionOf = (name: string) => new RegExp(`^${name}_version=(.+)$`, "m").exec(ciRun)?.[1];
+  expect(read(".nvmrc").trim()).toBe(versionOf("node"));
+  expect(read(".devcontainer/devcontainer.json")).toContain(`pnpm@${versionOf("pnpm")}"`);
+  const imagesOf = (path: string) => read(path).match(/\$\{(?:POSTGRES|VALKEY)_IMAGE:-[^}]+\}/g);
+  expect(imagesOf("compose.dev.yaml")).toEqual(imagesOf("deploy/compose/compose.yaml"));
+});
