@@ -19,6 +19,7 @@ const keepPlaces = {
     id.includes("/packages/") && code.includes("import.meta.")
       ? code
           .replaceAll("import.meta.dirname", JSON.stringify(dirname(id)))
+          .replaceAll("import.meta.filename", JSON.stringify(id))
           .replaceAll("import.meta.url", JSON.stringify(pathToFileURL(id).href))
       : undefined,
 };
