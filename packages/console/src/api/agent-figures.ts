@@ -1,11 +1,11 @@
 import type { AgentMetrics } from "@perch/sdk";
 import { type AgentTraffic, intervalMinutes, trafficOf } from "./agent-traffic.ts";
 
-/** The runs of one agent over a range, among those of others. Null where there were none. */
+/** The runs of one agent over a range, in a list of many agents. Null if the agent had no runs. */
 export interface AgentFigures extends AgentTraffic {
   readonly id: string;
   readonly name: string;
-  /** Of all runs of the range. */
+  /** The average over all runs of the range. */
   readonly averageMs: number;
   readonly averagesMs: readonly (number | null)[];
   readonly tokens: readonly (number | null)[];

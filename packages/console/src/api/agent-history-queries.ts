@@ -7,7 +7,7 @@ import { perch } from "./perch.ts";
 
 type Values = readonly (number | null)[];
 
-/** The runs of one agent over a range, in intervals. Null where there were none. */
+/** The runs of one agent over a range, in intervals. Null if an interval has no runs. */
 export interface AgentHistory {
   readonly granularity: Granularity;
   /** Beginning of each interval, in seconds. */
@@ -22,7 +22,7 @@ export interface AgentHistory {
 }
 
 export interface DetailedHistory extends AgentHistory {
-  /** Undefined: of all versions. */
+  /** Undefined means all versions. */
   readonly version: string | undefined;
   readonly averageMs: Values;
   readonly p50Ms: Values;
@@ -38,9 +38,9 @@ interface HistoryQuery {
 }
 
 interface DetailedHistoryQuery extends HistoryQuery {
-  /** Undefined: as fits the range. */
+  /** Undefined chooses the granularity that fits the range. */
   readonly granularity: Granularity | undefined;
-  /** Each has a history of its own, over the same intervals. Undefined: all versions together. */
+  /** Each version has its own history over the same intervals. Undefined means all versions together. */
   readonly versions: readonly (string | undefined)[];
 }
 
@@ -60,7 +60,7 @@ const seriesReader = ({ agent, range, environment }: HistoryQuery, signal: Abort
 
 const valuesOf = ({ values }: MetricSeries): number[] => values.map(({ value }) => value);
 
-/** An interval without runs has values of 0, which nobody has measured. */
+/** The API reports 0 for an interval without runs. The chart shows a gap there, because nothing was measured. */
 const orGap = (series: MetricSeries, throughput: Values): Values =>
   valuesOf(series).map((value, index) => ((throughput[index] ?? null) === null ? null : value));
 
@@ -112,7 +112,7 @@ async function fetchDetails(version: string | undefined, read: ReadSeries): Prom
   };
 }
 
-/** For each version, because each takes eight requests, and all who look share the limit of the organisation's console. */
+/** One query per version: each takes eight requests, and all viewers share the organisation's console limit. */
 const refreshMs = 60_000;
 
 /** The same with all statistics of the run time, and cost. A range that is over does not change any more. */

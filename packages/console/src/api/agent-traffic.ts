@@ -1,7 +1,7 @@
-/** What a line of the list of agents shows of an agent's runs. */
+/** The runs of an agent, as its row in the list of agents shows them. */
 export interface AgentTraffic {
   readonly runs: number;
-  /** Of all runs of the range. */
+  /** The rate over all runs of the range. */
   readonly errorRate: number;
   readonly throughput: readonly (number | null)[];
   readonly errorRates: readonly (number | null)[];
@@ -11,7 +11,7 @@ export const intervalMinutes = { "1m": 1, "5m": 5, "1h": 60, "1d": 1440 } as con
 
 const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
 
-/** `throughput` is in requests per minute. An interval without runs has an error rate of 0, which nobody has measured. */
+/** `throughput` is in requests per minute. The API reports an error rate of 0 for an interval without runs, where nothing was measured. */
 export function trafficOf(throughput: readonly number[], errorRates: readonly number[], minutes: number): AgentTraffic {
   const runs = Math.round(sum(throughput) * minutes);
   const failed = sum(throughput.map((perMinute, index) => perMinute * minutes * (errorRates[index] ?? 0)));

@@ -41,7 +41,7 @@ const firstAgents = {
   staleTime: 60_000,
 };
 
-/** Names to choose from. Of more than a page of agents the name is typed. */
+/** Agent names for a menu. An organisation with more than one page of agents types the name instead. */
 export const agentNamesQuery = queryOptions({
   ...firstAgents,
   select: (agents: readonly AgentSummary[]) => agents.map(({ name }) => name),

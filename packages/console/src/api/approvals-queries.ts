@@ -8,17 +8,17 @@ export type ApprovalFilter = Pick<QueryOf<"GET /v1/approvals">, "status" | "kind
 const list = (query: QueryOf<"GET /v1/approvals">, signal: AbortSignal) =>
   perch.request("GET /v1/approvals", { query }, { signal });
 
-/** The list as it was when it was first shown. `generation` tells one listing from the next of the same filter. */
+/** The list as it was when it was first shown. `generation` separates one listing from the next with the same filter. */
 export const approvalPagesQuery = (filter: ApprovalFilter, generation: number) => ({
   ...cursorPages(["approvals", "pages", filter, generation], (page, signal) => list({ ...filter, ...page }, signal)),
-  // Rows that come and go would move those that somebody is about to press.
+  // Rows that appear or disappear would move the row that the approver is about to press.
   staleTime: Number.POSITIVE_INFINITY,
   gcTime: 0,
 });
 
 const newestMs = 3000;
 
-/** The newest of them now, to see what was added and decided since. */
+/** The newest approvals now, to find those added or decided since the list was loaded. */
 export const newestApprovalsQuery = (filter: ApprovalFilter) =>
   queryOptions({
     queryKey: ["approvals", "newest", filter],
@@ -28,14 +28,14 @@ export const newestApprovalsQuery = (filter: ApprovalFilter) =>
 
 const openMs = 15_000;
 
-/** How many are open that the caller can see. */
+/** The number of open approvals that the caller can see. */
 export const openApprovalsQuery = queryOptions({
   queryKey: ["approvals", "open"],
   queryFn: async ({ signal }) => (await list({ limit: 1 }, signal)).open,
   refetchInterval: openMs,
 });
 
-/** Those that a run waits for. */
+/** The approvals that a run waits for. */
 export const approvalsOfRunQuery = (run: string) =>
   queryOptions({
     queryKey: ["approvals", "run", run],
@@ -45,7 +45,7 @@ export const approvalsOfRunQuery = (run: string) =>
 
 const detailMs = 2500;
 
-/** One approval. While it is open, somebody else may decide on it. */
+/** One approval. While it is open, another approver may decide it. */
 export const approvalQuery = (id: string) =>
   queryOptions({
     queryKey: ["approvals", "one", id],

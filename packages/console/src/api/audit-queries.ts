@@ -12,7 +12,7 @@ export interface AuditFilter {
   readonly range: string | undefined;
 }
 
-/** Who changed what, newest first. It needs the permission `manage`. */
+/** The audit log, newest first. It needs the permission `manage`. */
 export const auditLogQuery = ({ key, range, ...filter }: AuditFilter) =>
   cursorPages(["audit-log", "list", key, range, filter], (page, signal) => {
     const { start, end } = resolveRange(range, new Date());

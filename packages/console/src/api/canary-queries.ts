@@ -3,7 +3,7 @@ import { queryOptions } from "@tanstack/react-query";
 import { isOver, rangeOf, type Trial } from "./canary-trial.ts";
 import { perch } from "./perch.ts";
 
-/** The runs of one version in intervals. Null where it had none. */
+/** The runs of one version in intervals. Null if the version had no runs. */
 export interface VersionCurve {
   readonly errorRate: readonly (number | null)[];
   readonly p95Ms: readonly (number | null)[];
@@ -18,7 +18,7 @@ export interface CanaryHistory {
 
 const valuesOf = (series: MetricSeries): readonly number[] => series.values.map(({ value }) => value);
 
-/** How long between two looks: new runs of a canary under way are seen soon. */
+/** The polling interval. It is short, so that new runs of an active canary appear soon. */
 const pollMs = 5000;
 
 export const canaryHistoryQuery = (agent: string, trial: Trial) =>

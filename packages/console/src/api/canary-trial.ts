@@ -8,11 +8,14 @@ export interface Trial {
   readonly startedAt: string;
   /** Null while it is a canary. */
   readonly endedAt: string | null;
-  /** It became live for everybody: its later runs are not those of a canary. */
+  /** The deployment was promoted, so its later runs are not canary runs. */
   readonly isPromoted: boolean;
 }
 
-/** The trial of what is a canary or was one. The record of a promoted one does not say so: the end of the one beside it does. */
+/**
+ * The trial of a current or former canary. A promoted canary's own record does not show when it was promoted; the end of the deployment
+ * beside it does.
+ */
 export function trialOf(deployment: Deployment, beside: Deployment | undefined): Trial | undefined {
   const { activated_at, ended_at, traffic_percent } = deployment;
   if (activated_at === null) return undefined;
@@ -21,10 +24,10 @@ export function trialOf(deployment: Deployment, beside: Deployment | undefined):
   return beside && { ...common, endedAt: beside.ended_at, isPromoted: true };
 }
 
-/** What was before it shows what is usual, and what came after it shows that it is over. */
+/** The range includes some time before the canary, to show normal values, and some time after it, to show that it is over. */
 const marginMs = 600_000;
 
-/** More intervals would have few runs each, and a rate of few runs says little. */
+/** More intervals would have too few runs each for a meaningful rate. */
 const maxIntervals = 96;
 
 export const rangeOf = ({ startedAt, endedAt, isPromoted }: Trial, now: number) => {

@@ -3,7 +3,7 @@ import { onlineManager } from "@tanstack/react-query";
 type Listener = () => void;
 const refused = new Set<Listener>();
 
-/** Calls this whenever the server answers 401: nobody is signed in, or an agent's own settings ask for more than a session. */
+/** Registers a listener for 401 responses: the session has ended, or an agent's own settings ask for more than a session. */
 export const onUnauthorized = (listener: Listener): void => void refused.add(listener);
 
 export function noteAnswer(status: number): void {
@@ -11,5 +11,5 @@ export function noteAnswer(status: number): void {
   if (status === 401) for (const listen of refused) listen();
 }
 
-/** Queries wait from here on, and those that are out of date run when the server answers again. */
+/** Queries wait from now on. Stale ones run when the server answers again. */
 export const noteNoAnswer = (): void => onlineManager.setOnline(false);

@@ -9,7 +9,7 @@ export type ConnectionFilter = Pick<
   "user_id" | "tool" | "status" | "environment"
 >;
 
-/** Of one agent, newest first. Users consent at any time, so it is read again now and then. */
+/** The connections of one agent, newest first. Users consent at any time, so the list is polled. */
 export const connectionListQuery = (agent: string, filter: ConnectionFilter) => ({
   ...cursorPages(["connections", "list", agent, filter], (page, signal) =>
     perch.connections.list(agent, { ...filter, ...page }, { signal }).page(),

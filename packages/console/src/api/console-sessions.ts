@@ -5,12 +5,12 @@ import { offsetPages } from "./paged.ts";
 import { perch } from "./perch.ts";
 import { queryClient } from "./query-client.ts";
 
-/** How one can sign in here. */
+/** The sign-in methods that this installation offers. */
 export const signInMethodsQuery = queryOptions({
   queryKey: ["console", "sign-in-methods"],
   queryFn: ({ signal }) => perch.consoleSessions.signInMethods({ signal }),
   staleTime: Number.POSITIVE_INFINITY,
-  // Nothing else asks the server there: waiting for a connection, it would wait for ever.
+  // The sign-in page sends no other request, so a query that waits for a connection would wait forever.
   networkMode: "always",
 });
 
@@ -23,12 +23,12 @@ const sessionPage = (page: { readonly limit: number; readonly offset: number }, 
 
 const sessionsKey = ["console", "sessions"];
 
-/** Newest first: the own ones and, with the permission `manage`, those of everybody. */
+/** Newest first: the caller's own sessions and, with the permission `manage`, those of the whole organisation. */
 export const sessionListQuery = offsetPages([...sessionsKey, "list"], sessionPage);
 
 export const sessionsChanged = (): Promise<void> => queryClient.invalidateQueries({ queryKey: sessionsKey });
 
-/** All of them, page after page: those of one person may be behind those of many others. */
+/** Every page of sessions, because one person's sessions may be spread among many others. */
 async function* eachSession(signal?: AbortSignal): AsyncGenerator<ConsoleSession> {
   for (let offset = 0; ; ) {
     const { data, pagination } = await sessionPage({ limit: 100, offset }, signal);
@@ -52,7 +52,7 @@ export const otherSessionsQuery = queryOptions({
 export const endSession = (sessionId: string) =>
   perch.request("DELETE /v1/console/sessions/{session_id}", { params: { session_id: sessionId } });
 
-/** The session of this browser; null where a key answers for the reader. */
+/** The session of this browser; null if the reader uses a key directly. */
 export const ownSessionQuery = queryOptions({
   queryKey: [...sessionsKey, "own"],
   queryFn: async ({ signal }) => {

@@ -18,13 +18,13 @@ const isPending = ({ status }: Deployment): boolean => status === "pending";
 
 export type DeploymentFilter = Omit<QueryOf<"GET /v1/deployments">, "limit" | "cursor">;
 
-/** As often as these can change by themselves: a check ends, a guard decides, somebody else deploys. */
+/** Deployments change by themselves: a check ends, a guard decides, or a colleague deploys. */
 export function pollMs(deployments: readonly Deployment[] | undefined): number {
   if (deployments?.some(isPending)) return pendingPollMs;
   return deployments?.some(isCanary) ? canaryPollMs : quietPollMs;
 }
 
-/** The newest of those that match, beyond the 100 that one answer has. */
+/** The newest matching deployments, beyond the 100 of one response. */
 async function takeDeployments(
   filter: DeploymentFilter,
   count: number,
@@ -39,7 +39,7 @@ async function takeDeployments(
   return found;
 }
 
-/** How many requests it takes to read so many again: a poll waits so many times longer. */
+/** The number of requests that one poll takes. The poll interval grows by the same factor. */
 const pagesOf = (deployments: readonly Deployment[] | undefined): number =>
   Math.max(1, Math.ceil((deployments?.length ?? 0) / pageSize));
 
@@ -51,13 +51,13 @@ export const deploymentsQuery = (agent: string) =>
     refetchInterval: ({ state }) => (state.data?.some(isPending) ? pendingPollMs : false),
   });
 
-/** Of an environment, those that were made last before a time: one of them was live then. */
+/** The last deployments of an environment before a given time: one of them was live then. */
 export const deploymentsBeforeQuery = (agent: string, environment: string, before: string) =>
   queryOptions({
     queryKey: ["deployments", agent, "before", environment, before],
     queryFn: ({ signal }) => takeDeployments({ agent_id: agent, environment, end_time: before }, 20, signal),
     staleTime: quietPollMs,
-    // One that still serves requests has yet to end.
+    // A deployment that still serves requests has not ended yet.
     refetchInterval: ({ state }) => (state.data?.some(({ status }) => status === "active") ? quietPollMs : false),
   });
 
@@ -67,10 +67,10 @@ interface RangeOfDeployments {
   readonly range: string | undefined;
 }
 
-/** More marks than this, no chart has room for. */
+/** A chart has no room for more marks. */
 const maxInRange = 1000;
 
-/** Those that were made in a range and the last before it, which can change within: to explain what the charts of that range show. */
+/** The deployments made in a range, and the last ones before it, which can change within the range. They explain what its charts show. */
 export const deploymentsAroundQuery = ({ agent, environment, range }: RangeOfDeployments) =>
   queryOptions({
     queryKey: ["deployments", agent, "range", range, environment],
@@ -112,7 +112,7 @@ export const deploymentQuery = (agent: string, id: string) =>
     refetchInterval: ({ state }) => pollMs(state.data && [state.data]),
   });
 
-/** What serves requests now: the live deployment of each environment, and its canary. */
+/** The active deployments: the live one of each environment, and its canary. */
 export const activeDeploymentsQuery = (agent: string) =>
   queryOptions({
     queryKey: ["deployments", agent, "active"],
@@ -128,7 +128,7 @@ export const allDeploymentsQuery = (filter: DeploymentFilter) => ({
   ),
 });
 
-/** What is live beyond this many deployments is not shown in the list of agents; each agent's page has its own. */
+/** The list of agents shows live versions of at most this many deployments; each agent's page shows its own. */
 const maxActive = 5000;
 
 const allActive = {
@@ -140,20 +140,20 @@ const allActive = {
 const byAgent = (active: readonly DeploymentOfAnyAgent[]): ReadonlyMap<string, readonly Deployment[]> =>
   Map.groupBy(active, ({ agent_id }) => agent_id);
 
-/** What serves requests now, of all agents, by the agent's id. */
+/** The active deployments of all agents, by the agent's id. */
 export const allActiveDeploymentsQuery = queryOptions({ ...allActive, select: byAgent });
 
 const canariesOf = (active: readonly DeploymentOfAnyAgent[]): readonly DeploymentOfAnyAgent[] =>
   active.filter(isCanary);
 
-/** Canaries under way, of all agents. Finding them reads everything that is live, so those that are found are followed one by one. */
+/** Canaries under way, of all agents. Finding them reads every live deployment, so each one found is then polled by itself. */
 export const canariesQuery = queryOptions({
   ...allActive,
   select: canariesOf,
   refetchInterval: ({ state }) => quietPollMs * pagesOf(state.data),
 });
 
-/** One of so many canaries. Together they ask for one each second at most. */
+/** One of several canaries. Together they send at most one request per second. */
 export const canaryQuery = (canary: DeploymentOfAnyAgent, count: number) =>
   queryOptions({
     ...deploymentQuery(canary.agent_name, canary.id),
@@ -161,7 +161,7 @@ export const canaryQuery = (canary: DeploymentOfAnyAgent, count: number) =>
     refetchInterval: Math.max(canariesPollMs, count * 1000),
   });
 
-/** What was done with a deployment, newest first, and by whom. It needs the permission `manage`. */
+/** The changes of a deployment and who made them, newest first. It needs the permission `manage`. */
 export const deploymentHistoryQuery = (id: string) =>
   queryOptions({
     queryKey: ["deployments", "history", id],
@@ -176,7 +176,10 @@ export const deploymentHistoryQuery = (id: string) =>
     refetchInterval: quietPollMs,
   });
 
-/** Who made the newest deployments, by their ids: a deployment itself names a key, and no person. It needs the permission `manage`. */
+/**
+ * The creators of the newest deployments, by deployment id. The deployment itself names only a key, not a person. It needs the permission
+ * `manage`.
+ */
 export const deployersQuery = queryOptions({
   queryKey: ["deployments", "people"],
   queryFn: async ({ signal }) => {
@@ -196,7 +199,10 @@ export const deployersQuery = queryOptions({
   staleTime: 15_000,
 });
 
-/** What a deployment of the saved draft would fail for. It changes nothing, and belongs to the draft as it is now. */
+/**
+ * The reasons why a deployment of the saved draft would fail. The check changes nothing, and its result is only valid for the draft as it
+ * is now.
+ */
 export const draftCheckQuery = (agent: Agent) =>
   queryOptions({
     queryKey: ["agents", "check", agent.id, agent.updated_at],

@@ -3,7 +3,7 @@ import { perch } from "./perch.ts";
 
 const usual = ["production", "staging"];
 
-/** The environments that the newest deployments name, after the two that everybody knows. */
+/** The environments of the newest deployments, after the two well-known ones. */
 export const environmentsQuery = queryOptions({
   queryKey: ["deployments", "environments"],
   queryFn: async ({ signal }): Promise<readonly string[]> => {

@@ -20,5 +20,5 @@ export const erasureQuery = (id: string) =>
     refetchInterval: ({ state }) => (state.data && isRunning(state.data) ? pollMs : false),
   });
 
-/** Its answer is the only one that names the user, so it is not kept. */
+/** The response is the only one that names the user, so it is not cached. */
 export const eraseUser = async (userId: string): Promise<Erasure["id"]> => (await perch.users.erase(userId)).id;

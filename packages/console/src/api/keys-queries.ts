@@ -4,7 +4,7 @@ import { offsetPages } from "./paged.ts";
 import { perch } from "./perch.ts";
 import { queryClient } from "./query-client.ts";
 
-/** All of these need the permission `manage`. */
+/** All queries in this file need the permission `manage`. */
 const newestKeys = {
   queryKey: ["keys", "newest"],
   queryFn: async ({ signal }: { readonly signal: AbortSignal }) =>

@@ -6,7 +6,7 @@ export type LogLine = LogEntry;
 export const logLevels = ["debug", "info", "warn", "error"] as const;
 export type LogLevel = (typeof logLevels)[number];
 
-/** Which lines: those of one agent that match, and since when. */
+/** The log of one agent, with its filters and start time. */
 export interface LogQuery {
   readonly agent: string;
   readonly filter: LogFilter;
@@ -16,17 +16,17 @@ export interface LogQuery {
 export interface LogPage {
   /** Oldest first. */
   readonly lines: readonly LogLine[];
-  /** Leads to the lines before them; null where there are none. */
+  /** Leads to the lines before them; null if there are none. */
   readonly olderCursor: string | null;
 }
 
-/** A node of the release before names no ids: a line is then known by what it says. */
+/** A node of the previous release sends no ids; such a line is identified by its content. */
 const withId = (line: LogLine): LogLine =>
   (line.id as string | undefined) === undefined ? { ...line, id: JSON.stringify(line) } : line;
 
 const linesPerPage = 200;
 
-/** The newest lines, or those before a cursor. They are not cached: a log is read where it ends, and it goes on. */
+/** The newest lines, or those before a cursor. They are not cached, because the log keeps growing. */
 export async function fetchLogPage(
   { agent, filter, range }: LogQuery,
   cursor: string | undefined,
@@ -37,7 +37,7 @@ export async function fetchLogPage(
   return { lines: data.toReversed().map(withId), olderCursor: pagination.next_cursor };
 }
 
-/** One line, wherever it is in the log; null if it is not kept any more. */
+/** One line, wherever it is in the log; null if it is no longer stored. */
 export const lineQuery = (agent: string, id: string, at: string) =>
   queryOptions({
     queryKey: ["log-line", agent, id, at],
@@ -50,7 +50,7 @@ export const lineQuery = (agent: string, id: string, at: string) =>
     staleTime: Number.POSITIVE_INFINITY,
   });
 
-/** Whether new lines arrive, the page waits for the server, or the server has refused it. */
+/** The state of a tail: lines arrive, the page waits for the server, or the server has refused the request. */
 export type TailState = "connecting" | "open" | "lost" | "ended";
 
 interface FollowOptions {
@@ -59,7 +59,7 @@ interface FollowOptions {
   readonly onLine: (line: LogLine) => void;
 }
 
-/** A tail goes on until somebody ends it, however long the server is away. */
+/** A tail goes on until the user ends it, however long the server is away. */
 const maxRetries = 1_000_000;
 
 /** New lines as they are written. Through a lost connection too: the client fetches what it missed. */

@@ -41,7 +41,7 @@ export interface MemorySearch extends MemoryFilter {
 
 const hitsPerPage = 20;
 
-/** What a search finds, best first. It is a POST that changes nothing, because a question can be long. */
+/** The results of a search, best first. The request is a POST because a query can be long; it changes nothing. */
 export const memorySearchQuery = (agent: string, { text, mode, user, session }: MemorySearch) =>
   infiniteQueryOptions({
     queryKey: ["memory", agent, "search", text, mode, user, session],

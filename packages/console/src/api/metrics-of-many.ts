@@ -17,7 +17,7 @@ export function joinMetrics(earlier: AgentMetrics, later: AgentMetrics): AgentMe
   };
 }
 
-/** In the intervals of an agent's own charts, so that both cover the same time and have the same totals. */
+/** Uses the intervals of an agent's own charts, so that both cover the same time and have the same totals. */
 export async function readMetricsOfMany(
   query: ManyQuery,
   range: string | undefined,

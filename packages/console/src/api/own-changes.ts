@@ -1,4 +1,4 @@
-/** So long after a change its traces in the lists are taken for its own. */
+/** For this long after a change, new rows in a list count as results of that change. */
 const tracesMs = 10_000;
 
 let changedAt = Number.NEGATIVE_INFINITY;
@@ -7,5 +7,5 @@ export function noteOwnChange(): void {
   changedAt = performance.now();
 }
 
-/** What is new in a list now may come from what was just done in this tab. */
+/** New rows in a list may come from a change that was just made in this tab. */
 export const hasJustChanged = (): boolean => performance.now() - changedAt < tracesMs;

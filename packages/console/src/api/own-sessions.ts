@@ -2,7 +2,10 @@ import type { ConsoleSession } from "@perch/sdk";
 
 type Owned = Pick<ConsoleSession, "id" | "current" | "person" | "key_id">;
 
-/** Those of the same key or person in other browsers. Whoever may manage sees those of everybody, which are not meant. */
+/**
+ * The caller's other sessions: same key or same person, other browsers. With `manage` the list also contains other people's, which are left
+ * out.
+ */
 export function othersOfMine<T extends Owned>(sessions: readonly T[]): readonly T[] {
   const mine = sessions.find(({ current }) => current);
   if (!mine) return [];

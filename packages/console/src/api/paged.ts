@@ -8,7 +8,7 @@ interface OffsetPage<T> {
   readonly pagination: { readonly offset: number; readonly has_more: boolean };
 }
 
-/** All rows of a list with offsets, page after page, as somebody asks for them. */
+/** All rows of an offset-based list, loaded page by page as the user asks for more. */
 export const offsetPages = <T>(
   queryKey: readonly unknown[],
   fetchPage: (page: { readonly limit: number; readonly offset: number }, signal: AbortSignal) => Promise<OffsetPage<T>>,
@@ -26,7 +26,7 @@ interface CursorPage<T> {
   readonly pagination: { readonly next_cursor: string | null };
 }
 
-/** The same of a list that continues after a cursor. Where a filter matches few rows, a page can be short or empty. */
+/** The same for a list with cursors. If a filter matches few rows, a page can be short or empty. */
 export const cursorPages = <T>(
   queryKey: readonly unknown[],
   fetchPage: (

@@ -15,7 +15,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-test("whoever takes minutes to find a code is asked once, and the change is made once", async () => {
+test("a user who takes minutes to find a code is asked once, and the change is made once", async () => {
   const codes: (string | null)[] = [];
   vi.stubGlobal("fetch", (_: unknown, init: RequestInit) => {
     const code = new Headers(init.headers).get("x-mfa-code");
@@ -51,7 +51,7 @@ test.each([
   await failed;
 });
 
-test("a request that ends after its code was entered leaves the next one's question alone", async () => {
+test("a request that ends after its code was entered does not close the next request's code dialog", async () => {
   const [first, second] = [new AbortController(), new AbortController()];
   const code = askForCode(undefined, first.signal);
   const next = askForCode(undefined, second.signal);

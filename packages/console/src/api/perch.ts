@@ -6,30 +6,30 @@ import { withinLimit } from "./within-limit.ts";
 
 let csrfToken: string | undefined;
 
-/** Every change that a browser asks for by its cookie must carry the session's token. */
+/** Every change that a browser sends with its cookie must carry the session's token. */
 export function setCsrfToken(token: string | undefined): void {
   csrfToken = token;
 }
 
 let renewCsrfToken: () => Promise<boolean> = () => Promise.resolve(false);
 
-/** How to get the token of the session that the browser has now. False: the change must not be made with it. */
+/** Gets the token of the browser's current session. False if the change must not be made with it. */
 export function renewCsrfTokenWith(renew: () => Promise<boolean>): void {
   renewCsrfToken = renew;
 }
 
 const limitedFetch = withinLimit((input, init) => fetch(input, { ...init, credentials: "same-origin" }));
 
-/** Tells the rest of the page what it learns on the way: whether the server can be reached, and whether the session has ended. */
+/** Reports to the rest of the page whether the server can be reached and whether the session has ended. */
 const watchedFetch: typeof fetch = async (input, init) => {
   try {
     const response = await limitedFetch(input, init);
-    // Whoever lacks a code is signed in all the same.
+    // A 401 for a missing code does not mean that the session has ended.
     noteAnswer((await factorProblem(response)) === undefined ? response.status : 200);
     if (init?.method !== undefined && init.method !== "GET") noteOwnChange();
     return response;
   } catch (error) {
-    // A request that the page itself gave up says nothing about the connection.
+    // An aborted request is no evidence of a lost connection.
     if (!init?.signal?.aborted && !(error instanceof TimeoutError)) noteNoAnswer();
     throw error;
   }
@@ -38,7 +38,7 @@ const watchedFetch: typeof fetch = async (input, init) => {
 const isAboutToken = async (response: Response): Promise<boolean> =>
   response.status === 403 && (await response.clone().text()).includes("X-CSRF-Token");
 
-/** Whoever signs in again in another tab has another session, and this page still has the token of the one before. */
+/** After a sign-in in another tab, the browser has a new session but this page still has the old session's token. */
 const fetchWithToken: typeof fetch = async (input, init) => {
   const response = await watchedFetch(input, init);
   if (!(await isAboutToken(response)) || !(await renewCsrfToken().catch(() => false))) return response;
@@ -49,7 +49,7 @@ const fetchWithToken: typeof fetch = async (input, init) => {
 
 const codeHeader = "x-mfa-code";
 
-/** A change that needs a second factor is sent again with the code that somebody enters. Pages that ask by themselves send it at once. */
+/** A change that needs a second factor is sent again with the code that the user enters. Background requests are sent at once. */
 const fetchWithCode: typeof fetch = async (input, init) => {
   let response = await fetchWithToken(input, init);
   const headers = new Headers(init?.headers);
@@ -66,14 +66,14 @@ const fetchWithCode: typeof fetch = async (input, init) => {
   }
 };
 
-/** A client that says what its connections do, for a page that shows it. */
+/** A client that reports the state of its connections, for a page that shows it. */
 export const createPerch = (logger?: Logger): Perch =>
   new Perch({
     baseUrl: location.origin,
     fetch: fetchWithCode,
     csrfToken: () => csrfToken,
     maxRetries: 2,
-    // It would run on while somebody looks for a code; each request has its own.
+    // The client's own limit would run while the user looks for a code; each request has its own limit instead.
     timeoutSeconds: Number.POSITIVE_INFINITY,
     ...(logger && { logger }),
   });

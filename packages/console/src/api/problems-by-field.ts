@@ -1,5 +1,5 @@
 import { PerchError } from "@perch/sdk";
 
-/** What the server says about each field of a request that it refused, by the field's path. */
+/** The server's messages about a refused request, by the path of each field. */
 export const problemsByField = (error: unknown): ReadonlyMap<string, string> =>
   new Map(error instanceof PerchError ? error.details.map(({ field, error: problem }) => [field, problem]) : []);

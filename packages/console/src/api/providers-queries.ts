@@ -14,7 +14,7 @@ export const providerListQuery = offsetPages(["providers", "list"], (page, signa
   perch.providers.list({ ...page, sort: "name" }, { signal }).page(),
 );
 
-/** The newest state, for a form: nothing older is shown meanwhile. */
+/** The newest state, for a form. Nothing from the cache is shown while it loads. */
 export const providerQuery = (name: string) =>
   queryOptions({
     queryKey: ["providers", "one", name],

@@ -4,7 +4,7 @@ import { perch } from "./perch.ts";
 import { isOpenRun } from "./runs-queries.ts";
 
 export type ListedRun = InvocationOfAnyAgent;
-/** What is listed. `id` tells one listing from the next of the same filter. */
+/** The listing. `id` separates it from the next one with the same filter. */
 export interface RunListing {
   readonly id: string;
   readonly filter: Omit<QueryOf<"GET /v1/invocations">, "limit" | "cursor">;
@@ -12,7 +12,7 @@ export interface RunListing {
 
 export const runsPerPage = 100;
 const pollMs = 4000;
-/** Pages that nobody sees are forgotten soon: a list of a million runs must not fill the memory. */
+/** Pages out of sight leave the cache soon: a list of a million runs must not fill the memory. */
 const keepMs = 15_000;
 
 export interface RunPage {
@@ -20,13 +20,13 @@ export interface RunPage {
   readonly nextCursor: string | null;
 }
 
-/** The same rows at the same places, with what has changed in them: a list keeps its place. */
+/** The same rows in the same places, with their new values, so that the list does not move. */
 function updateRows(before: readonly ListedRun[], now: readonly ListedRun[]): readonly ListedRun[] {
   const byId = new Map(now.map((run) => [run.request_id, run]));
   return before.map((run) => byId.get(run.request_id) ?? run);
 }
 
-/** Of the first page, only what was there when it was first fetched: new runs would push the others out. */
+/** The first page keeps only the runs that it was first fetched with, because new runs would push the others out. */
 const notNewerThan = (newest: ListedRun | undefined) =>
   newest && { end_time: new Date(Date.parse(newest.created_at) + 1).toISOString() };
 
@@ -59,7 +59,7 @@ function newSince(rows: readonly ListedRun[]): string | undefined {
   return new Date(Math.max(oldest, newest - lateMs)).toISOString();
 }
 
-/** How many runs there are that the list does not show yet; at most a page of them is counted. */
+/** The number of runs that the list does not show yet; at most one page is counted. */
 export const newRunsQuery = (listing: RunListing, first: RunPage | undefined) =>
   queryOptions({
     queryKey: ["runs", "new", listing.id],

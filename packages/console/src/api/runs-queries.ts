@@ -8,7 +8,7 @@ const pollMs = 3000;
 export const isOpenRun = ({ status }: Pick<Invocation, "status">): boolean =>
   status === "running" || status === "waiting";
 
-/** One run. While it is under way its stream says when it ends; asking now and then is for a stream that is lost. */
+/** One run. While it is under way its stream reports when it ends; polling covers a lost stream. */
 export const runQuery = (agent: string, run: string) =>
   queryOptions({
     queryKey: ["runs", "one", agent, run],

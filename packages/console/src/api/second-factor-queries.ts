@@ -1,7 +1,7 @@
 import type { MfaEnrolment } from "@perch/sdk";
 import { perch } from "./perch.ts";
 
-/** Not a query: what it answers is shown once, and stays nowhere else. */
+/** Not a query, because the response is shown once and must not be cached. */
 export const enrolSecondFactor = (token: string): Promise<MfaEnrolment> =>
   perch.mfa.enrol(token === "" ? {} : { headers: { "X-MFA-Code": token } });
 

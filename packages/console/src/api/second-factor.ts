@@ -1,8 +1,8 @@
-/** Somebody is asked for a code. */
+/** A request to the user for a code. */
 export interface CodeRequest {
-  /** What the API said about the code before; undefined for the first. */
+  /** The API's message about the previous code; undefined for the first. */
   readonly problem: string | undefined;
-  /** Undefined: nobody wants to enter one. */
+  /** Undefined if the user cancels. */
   readonly answer: (code: string | undefined) => void;
 }
 
@@ -23,7 +23,7 @@ export const currentCodeRequest = (): CodeRequest | undefined => asked;
 
 let last: Promise<unknown> = Promise.resolve();
 
-/** Asks whoever looks at the page. Changes that need a code at the same time ask one after the other: a code works once. */
+/** Asks the user for a code. Concurrent changes ask one after the other, because a code works once. */
 export function askForCode(problem: string | undefined, signal: AbortSignal | null): Promise<string | undefined> {
   const answered = last.then(
     () =>
@@ -33,7 +33,7 @@ export function askForCode(problem: string | undefined, signal: AbortSignal | nu
         const request: CodeRequest = { problem, answer: (code) => answer(code) };
         const answer = (code: string | undefined) => {
           signal?.removeEventListener("abort", giveUp);
-          // Answered twice, as by two quick clicks, it must not hide what is asked next.
+          // If two quick clicks answer twice, the second must not hide the next request.
           if (asked === request) ask(undefined);
           resolve(code);
         };
@@ -45,11 +45,11 @@ export function askForCode(problem: string | undefined, signal: AbortSignal | nu
   return answered;
 }
 
-/** The API's words where a code is missing, and where one was refused. None of them means that the session has ended. */
+/** The API's messages for a missing code and for a refused one. None of them means that the session has ended. */
 const missing = /needs a second factor: send a code/;
 const refused = /^(This code is wrong|This step-up token|Too many wrong codes)/;
 
-/** What a 401 says about the second factor; undefined where it is about something else. */
+/** The message of a 401 about the second factor; undefined if the 401 has another reason. */
 export async function factorProblem(response: Response): Promise<string | undefined> {
   if (response.status !== 401) return undefined;
   const body: unknown = await response
@@ -61,6 +61,6 @@ export async function factorProblem(response: Response): Promise<string | undefi
   return missing.test(message) || refused.test(message) || /needs a second factor/.test(message) ? message : undefined;
 }
 
-/** Whether a code can help: not where the key has no second factor at all. */
+/** Whether a code can help. It cannot if the key has no second factor at all. */
 export const isCodeMissing = (problem: string): boolean => missing.test(problem);
 export const isCodeRefused = (problem: string): boolean => refused.test(problem);

@@ -4,7 +4,7 @@ import { offsetPages } from "./paged.ts";
 import { perch } from "./perch.ts";
 import { queryClient } from "./query-client.ts";
 
-/** Of an agent, by name or id; undefined for those of the organisation, which all agents can use. */
+/** The owner of the secrets: an agent, by name or id, or undefined for the organisation, whose secrets all agents can use. */
 export type SecretOwner = string | undefined;
 
 export const secretListQuery = (owner: SecretOwner) =>
@@ -15,7 +15,7 @@ export const secretListQuery = (owner: SecretOwner) =>
     ).page(),
   );
 
-/** The newest state, for a form: nothing older is shown meanwhile. */
+/** The newest state, for a form. Nothing from the cache is shown while it loads. */
 export const secretQuery = (owner: SecretOwner, name: string) =>
   queryOptions({
     queryKey: ["secrets", "one", owner ?? null, name],
@@ -25,7 +25,7 @@ export const secretQuery = (owner: SecretOwner, name: string) =>
     refetchOnWindowFocus: false,
   });
 
-/** Nothing of the answer is kept, and the value is in no cache: a mutation keeps what it is called with. */
+/** React Query caches a mutation's arguments, so the value of a secret must not be one. The responses are not cached either. */
 const changed = () => queryClient.invalidateQueries({ queryKey: ["secrets", "list"] });
 
 export async function createSecret(owner: SecretOwner, body: CreateSecret): Promise<void> {

@@ -9,8 +9,8 @@ export interface SessionRuns {
 }
 
 /**
- * The last runs of a session, whole. Read once, because the page that shows them knows of its own runs before the record does; and not kept,
- * because a page that comes back did not see what happened meanwhile.
+ * The last runs of a session, whole. They are read once, because the page knows its own runs before the record does, and not cached,
+ * because a page that comes back has missed what happened meanwhile.
  */
 export const sessionRunsQuery = (agent: string, session: string, limit: number) =>
   queryOptions({

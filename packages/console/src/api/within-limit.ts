@@ -6,7 +6,7 @@ const limitSeconds = 60;
 const isStream = ({ headers }: Response): boolean =>
   headers.get("content-type")?.startsWith("text/event-stream") === true;
 
-/** The whole response has come, so that nobody waits for the rest of it without end. A stream has limits of its own. */
+/** Waits for the whole response, so that a stalled body counts against the limit. A stream has its own limits. */
 async function readWhole(response: Response): Promise<Response> {
   if (isStream(response) || response.body === null) return response;
   const { status, statusText, headers } = response;
@@ -20,8 +20,8 @@ const requestOf = (input: unknown, init: RequestInit | undefined): Omit<Failure,
 });
 
 /**
- * A `fetch` with a limit for each request. The client's own limit is for all that happens until a call is answered, and a person who is
- * asked for a code in between may take their time.
+ * A `fetch` with a limit for each request. The client's own limit covers the whole call, and a user who is asked for a code in between may
+ * take longer.
  */
 export const withinLimit =
   (send: typeof fetch): typeof fetch =>

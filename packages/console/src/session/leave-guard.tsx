@@ -4,7 +4,7 @@ import { hasUnsaved, useUnsaved } from "./unsaved.ts";
 
 interface LeaveGuardProps {
   readonly isDirty: boolean;
-  /** What is lost, as a sentence. */
+  /** A sentence about the work that would be lost. */
   readonly description: string;
 }
 

@@ -5,13 +5,13 @@ import { discardUnsaved } from "./unsaved.ts";
 
 const pathHere = (): string => `${location.pathname}${location.search}`;
 
-/** Where a person signs in to another organisation; the browser comes back to the same page. */
+/** The sign-in page for another organisation; the browser comes back to the same page afterwards. */
 export const switchAddress = (organisationId: string, returnTo: string = pathHere()): string =>
   `/console/oidc/start?${new URLSearchParams({ return_to: returnTo, organisation: organisationId })}`;
 
 /**
- * Ends the session and forgets what was loaded with it. The whole page is left, so that nothing stays in memory, nor what is unsaved:
- * without a session it could not be saved.
+ * Ends the session and discards everything that was loaded with it. The browser leaves the whole page, so that nothing stays in memory.
+ * Unsaved work goes too, because it could not be saved without a session.
  */
 export async function signOut(returnTo?: string): Promise<void> {
   await endSession("current");
@@ -22,7 +22,7 @@ export async function signOut(returnTo?: string): Promise<void> {
   location.assign(`/console/sign-in${search}`);
 }
 
-/** After the key that was signed in with was taken away: the session has ended with it. */
+/** Called after the session's key was revoked: the session has ended with it. */
 export function leaveAfterRevokingOwnKey(): void {
   setCsrfToken(undefined);
   queryClient.clear();

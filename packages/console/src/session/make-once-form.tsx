@@ -11,7 +11,7 @@ interface MakeOnceFormProps<Value> {
   readonly children: ReactNode;
 }
 
-/** The beginning of a dialog that makes something secret, with `useShownOnce`. Nobody cancels what is on its way. */
+/** The first step of a dialog that creates a secret, with `useShownOnce`. It cannot be cancelled once the request is sent. */
 export const MakeOnceForm = <Value,>({ made, make, ...form }: MakeOnceFormProps<Value>) => (
   <DialogForm
     {...form}

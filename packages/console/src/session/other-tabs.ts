@@ -1,6 +1,6 @@
 const channel = new BroadcastChannel("perch.organisation");
 
-/** Signing in replaces the one cookie of all tabs. The others learn to which organisation it leads now. */
+/** Signing in replaces the one cookie of all tabs. This reports the new organisation to the other tabs. */
 export const tellOtherTabs = (organisationId: string): void => channel.postMessage(organisationId);
 
 export const onToldByOtherTab = (listener: (organisationId: unknown) => void): void =>

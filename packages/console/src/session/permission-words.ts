@@ -4,7 +4,7 @@ export type Permission = ApiKey["permissions"][number];
 
 export const permissions: readonly Permission[] = ["read", "write", "delete", "manage", "approve", "operate"];
 
-/** What a permission lets somebody do, after "you may". */
+/** What a permission allows, worded to follow "you may". */
 export const permissionWords: Readonly<Record<Permission, string>> = {
   read: "see agents, versions, deployments, runs, logs, metrics, memory and webhooks",
   write: "create, change, deploy, pause and run agents; add memories; manage webhooks and connected accounts",

@@ -8,7 +8,10 @@ type Permission = Me["key"]["permissions"][number];
 
 const meKey = ["me"];
 
-/** All tabs have one session, so another tab can change the organisation. What was read is of the one before, or of both. */
+/**
+ * All tabs share one session, so another tab can change the organisation. Loaded data then belongs to the previous organisation, or to
+ * both.
+ */
 function forgetOtherOrganisation(client: QueryClient, { organisation }: Me): void {
   const before = client.getQueryData<Me>(meKey)?.organisation.id;
   if (before === organisation.id) return;
@@ -16,7 +19,10 @@ function forgetOtherOrganisation(client: QueryClient, { organisation }: Me): voi
   if (before !== undefined) client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== meKey[0] });
 }
 
-/** Who is signed in. Loaded once before any page, and again whenever the window comes back: another tab may have signed in elsewhere. */
+/**
+ * The signed-in person or key. Loaded once before any page, and again whenever the window gets the focus: another tab may have signed in
+ * elsewhere.
+ */
 export const meQuery = queryOptions({
   queryKey: meKey,
   queryFn: async ({ signal, client }): Promise<Me> => {
@@ -32,8 +38,8 @@ export const meQuery = queryOptions({
   networkMode: "always",
 });
 
-/** Its `session` is null where a key answers for the reader, as while the console is developed. */
+/** Its `session` is null if the reader uses a key directly, as during development of the console. */
 export const useMe = (): Me => useSuspenseQuery(meQuery).data;
 
-/** Whether the signed-in key or person may do it. A button that would be refused is not shown. */
+/** Whether the signed-in key or person has the permission. A button whose request would be refused is not shown. */
 export const useCan = (permission: Permission): boolean => useMe().key.permissions.includes(permission);

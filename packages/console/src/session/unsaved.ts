@@ -2,13 +2,13 @@ import { useEffect, useId } from "react";
 
 const unsaved = new Set<string>();
 
-/** Whether a page holds something that somebody wrote and that would be lost with it. */
+/** Whether the page has unsaved work that leaving would lose. */
 export const hasUnsaved = (): boolean => unsaved.size > 0;
 
-/** Whoever leaves has been asked: the browser does not ask once more. */
+/** The user has already confirmed leaving, so the browser does not ask again. */
 export const discardUnsaved = (): void => unsaved.clear();
 
-/** Says so for as long as the component is shown. */
+/** Marks the page as unsaved while the component is shown. */
 export function useUnsaved(isUnsaved: boolean): void {
   const id = useId();
   useEffect(() => {

@@ -3,26 +3,26 @@ import { useBlocker } from "@tanstack/react-router";
 import { useState } from "react";
 import { hasUnsaved, useUnsaved } from "./unsaved.ts";
 
-/** What a dialog makes that the server shows this once. */
+/** The state of a dialog that creates a value which the server shows only once. */
 export interface MadeOnce<Value> {
   readonly value: Value | undefined;
   readonly make: (request: () => Promise<Value>) => void;
   readonly isMaking: boolean;
   readonly error: Error | null;
-  /** From the request on, until somebody says that the value is copied. */
+  /** True from the request until the user confirms that the value is copied. */
   readonly isFirm: boolean;
-  /** Does nothing while the value is on its way: it would arrive where nobody sees it. */
+  /** Does nothing while the value is on its way, because it would arrive after the dialog has closed. */
   readonly close: () => void;
 }
 
 /**
- * Keeps dialog and page open from the request on, against Escape, the back button and closing the window, and also if the session ends meanwhile:
- * the value would be lost.
+ * Blocks Escape, the back button and closing the window from the request on, and stays open even if the session ends meanwhile, because the
+ * value would be lost.
  */
 export function useShownOnce<Value>(onClose: (value: Value | undefined) => void): MadeOnce<Value> {
   const [value, setValue] = useState<Value>();
   const making = useMutation({
-    // The value goes to the dialog alone: what a mutation returns is kept for minutes.
+    // Only the dialog stores the value: the result of a mutation would be cached for minutes.
     gcTime: 0,
     mutationFn: async (request: () => Promise<Value>) => {
       const made = await request();

@@ -14,7 +14,7 @@ const kept = hashKey(signInMethodsQuery.queryKey);
 const pauseMs = 500;
 const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, pauseMs));
 
-/** Asks who is signed in now. A change that was meant for one organisation is not made in another. */
+/** Checks which organisation is signed in now. A change meant for one organisation is not made in another. */
 async function isSameOrganisation(): Promise<boolean> {
   const before = queryClient.getQueryData(meQuery.queryKey)?.organisation.id;
   const { organisation } = await queryClient.fetchQuery({ ...meQuery, staleTime: 0 });
@@ -28,9 +28,9 @@ const isSessionEnded = (): Promise<boolean> =>
   );
 
 /**
- * A session that ends while somebody works leads to the page to sign in, and from there back to the same address. Not every 401 means
- * that: agents can ask for a user's token, and during an upgrade a node may not know sessions yet. So the server is asked twice.
- * A page with something unsaved stays, and says that the session has ended.
+ * A session that ends while the user works leads to the sign-in page, and from there back to the same address. Not every 401 means that the
+ * session has ended: agents can ask for a user's token, and during an upgrade a node may not know sessions yet. So the server is asked
+ * twice. A page with unsaved work stays and reports that the session has ended.
  */
 export function watchSession(router: typeof Router): void {
   let isAsking = false;
@@ -40,17 +40,17 @@ export function watchSession(router: typeof Router): void {
     if (!(await isSessionEnded())) return;
     await pause();
     if (!(await isSessionEnded())) return;
-    // Leaving would lose it. Whoever signs in in another tab can save it here.
+    // Leaving would lose the unsaved work. After a sign-in in another tab the user can still save it here.
     if (hasUnsaved()) return setSessionEnded(true);
     const search = { return_to: router.state.location.publicHref, error: "session_ended" };
     await router.navigate({ to: "/sign-in", search });
-    // Not before the pages are gone that show it, and not what the page to sign in has asked for meanwhile.
+    // Only after the pages that show the data are gone, and without the query of the sign-in page itself.
     queryClient.removeQueries({ predicate: ({ queryHash }) => queryHash !== kept });
   };
 
   onToldByOtherTab((organisationId) => {
     const here = queryClient.getQueryData(meQuery.queryKey)?.organisation.id;
-    // What is unsaved stays until somebody comes back: the browser may be signed in here again by then.
+    // Unsaved work stays until the user comes back: the browser may be signed in to this organisation again by then.
     if (here === undefined || here === organisationId || hasUnsaved()) return;
     void queryClient.invalidateQueries({ queryKey: meQuery.queryKey });
   });
