@@ -11,11 +11,11 @@ import { router } from "./router.tsx";
 import { watchSession } from "./session/watch-session.ts";
 
 applyTheme(readTheme());
-// Dialogs add a style element while they are open; the page's policy asks for its nonce.
+// Dialogs add a style element while they are open; the page's policy requires its nonce.
 setNonce(styleNonce());
 
 watchSession(router);
-// The code of the page, while the router still waits to learn who is signed in.
+// Loads the page's code while the router is still asking who is signed in.
 for (const { routeId } of router.matchRoutes(router.latestLocation))
   void router.loadRouteChunk(router.routesById[routeId as keyof typeof router.routesById])?.catch(() => undefined);
 

@@ -70,7 +70,7 @@ declare module "@tanstack/react-router" {
     router: typeof router;
   }
   interface StaticDataRouteOption {
-    /** What the page takes from the top bar, which shows nothing else there. */
+    /** The filters of the top bar that the page uses. The top bar shows no others. */
     readonly filters?: readonly FrameFilter[];
   }
 }

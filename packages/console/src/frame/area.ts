@@ -13,20 +13,20 @@ export interface Place {
   readonly icon: IconName;
   /** After `g`, this key goes there. */
   readonly key: string;
-  /** Another page that is part of it, under an address of its own. */
+  /** Another page of the same area, with its own address. */
   readonly also?: string;
-  /** It is about who may do what, or about the organisation itself, and not about agents and their work. */
+  /** The area is about access or the organisation itself, not about agents and their work. */
   readonly isOwn?: boolean;
-  /** Counts what waits there. */
+  /** Counts the open items of the area. */
   readonly openQuery?: typeof openApprovalsQuery;
 }
 
-/** What the console knows about a part of itself. Only `router.tsx` lists the areas. */
+/** The description of one area of the console. Only `router.tsx` lists the areas. */
 export interface Area {
-  /** Below `signedIn`, but for the page to sign in. */
+  /** Children of `signedIn`, except the sign-in page. */
   readonly routes: readonly AnyRoute[];
   readonly place?: Place;
-  /** What else the palette offers. */
+  /** Additional commands of the palette. */
   readonly commands?: readonly {
     readonly route: AnyRoute;
     readonly name: string;
@@ -35,7 +35,7 @@ export interface Area {
     readonly words?: string;
     readonly permission: Permission;
   }[];
-  /** Who does not hold the permission is not shown the way, and in place of the page, what it is needed to do. */
+  /** A user without the permission does not see the entry. Opened by its address, the page explains which permission it needs. */
   readonly needs?: { readonly permission: Permission; readonly to?: string };
 }
 
@@ -43,7 +43,7 @@ export const useAreas = (): readonly Area[] => useRouteContext({ from: "__root__
 
 export const placesOf = (areas: readonly Area[]): readonly Place[] => areas.flatMap(({ place }) => place ?? []);
 
-/** The places that these permissions allow to see. */
+/** The places that the user's permissions allow. */
 export function useShownPlaces(): readonly Place[] {
   const { permissions } = useMe().key;
   return placesOf(useAreas().filter(({ needs }) => !needs || permissions.includes(needs.permission)));

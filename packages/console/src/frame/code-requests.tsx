@@ -18,7 +18,7 @@ function CodeForm({ request }: { readonly request: CodeRequest }) {
   );
 }
 
-/** Any change can need a second factor, by the settings of an agent: it is asked for here, over whatever the page shows. */
+/** Any change can need a second factor, depending on the agent's settings. The code is asked for here, over the current page. */
 export function CodeRequests() {
   const request = useSyncExternalStore(subscribeToCodeRequest, currentCodeRequest);
   return (

@@ -11,12 +11,12 @@ const useIsOnline = (): boolean =>
     () => onlineManager.isOnline(),
   );
 
-/** While the server does not answer, asks it every few seconds. Its first answer lets the queries run that had to wait. */
+/** While the server does not answer, polls it every few seconds. Its first answer resumes the queries that had to wait. */
 function useReconnect(isOnline: boolean): void {
   useEffect(() => {
     if (isOnline) return;
     const ask = () => {
-      // Nobody looks at a hidden tab. It asks as soon as somebody does.
+      // A hidden tab does not poll. It polls again as soon as it becomes visible.
       if (document.visibilityState === "visible")
         void perch.me({ maxRetries: 0, timeoutSeconds: 5 }).catch(() => undefined);
     };
@@ -31,7 +31,7 @@ function useReconnect(isOnline: boolean): void {
   }, [isOnline]);
 }
 
-/** A quiet line while the server cannot be reached. One request that got lost is not worth it. */
+/** A quiet line while the server cannot be reached. A single lost request does not show it. */
 export function ConnectionLine() {
   const isOnline = useIsOnline();
   const [isShown, setIsShown] = useState(false);

@@ -18,7 +18,7 @@ const CommandPalette = lazyPage(() => import("./palette/command-palette.tsx"), "
 const OtherOrganisation = lazyPage(() => import("./other-organisation.tsx"), "OtherOrganisation");
 const KeyboardHelp = lazyPage(() => import("./keyboard-help.tsx"), "KeyboardHelp");
 
-/** Puts the organisation into an address that has none, so that whoever gets it as a link sees what it is about. */
+/** Adds the organisation to an address without one, so that a colleague who gets the link sees which organisation it is about. */
 function useOrganisationInAddress(): string | undefined {
   const { id } = useMe().organisation;
   const [{ org }, change] = useFrameSearch();
@@ -28,7 +28,7 @@ function useOrganisationInAddress(): string | undefined {
   return org === id ? undefined : org;
 }
 
-/** The page, or why it does not do what it is for. */
+/** The page, or the reason why the user cannot use it. */
 function PageOfArea() {
   const areas = useAreas();
   const { permissions } = useMe().key;

@@ -4,7 +4,7 @@ export const paletteKeys = /Mac|iPhone|iPad/.test(navigator.userAgent) ? "⌘ K"
 
 interface KeysProps {
   readonly keys: string;
-  /** Whether readers of a screen hear them, where they are the content and not a hint. */
+  /** Whether screen readers announce the keys, if they are the content and not a hint. */
   readonly isSaid?: boolean;
   readonly className?: string;
 }

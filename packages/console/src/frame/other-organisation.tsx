@@ -6,14 +6,19 @@ import { OutsideText } from "../parts/outside-text.tsx";
 import { signOut, switchAddress } from "../session/leave.ts";
 import { useMe } from "../session/session.ts";
 
-/** The same page of this organisation. It is loaded anew: parts of a page keep what somebody wrote or did in the one before. */
+/**
+ * The same page of the current organisation. It is loaded anew, because parts of a page still have the state of the previous organisation.
+ */
 const addressFor = (organisationId: string): string => {
   const url = new URL(location.href);
   url.searchParams.set("org", organisationId);
   return url.href;
 };
 
-/** In place of the page: what it is about is not to be seen from here, and an error would not say why. `id` is what the address names. */
+/**
+ * Shown in place of the page, because its object is not visible from this organisation and an error would not explain why. `id` is the
+ * organisation in the address.
+ */
 export function OtherOrganisation({ id }: { readonly id: string }) {
   const { organisation, session } = useMe();
   const known = session?.organisations.find((each) => each.id === id);

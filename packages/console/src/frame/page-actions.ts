@@ -1,9 +1,9 @@
 import type { Command } from "./palette/command.ts";
 
-/** Menus open by the pointer or a key on their own button, and not by a click from elsewhere. */
+/** A menu opens only by the pointer or a key on its own button, not by a synthetic click. */
 const selector = "#page [data-page-actions] :is(a, button):not(:disabled, [aria-disabled=true], [aria-haspopup])";
 
-/** What the page offers beside its title. It is read from the page, so no action can be forgotten here. */
+/** The actions beside the page's title. They are read from the page, so that the palette cannot miss one. */
 export const listPageActions = (): readonly Command[] =>
   [...document.querySelectorAll<HTMLElement>(selector)].flatMap((element, index) => {
     const name = (element.getAttribute("aria-label") ?? element.textContent).trim();
@@ -24,7 +24,7 @@ export const listPageActions = (): readonly Command[] =>
         ];
   });
 
-/** Puts the cursor where the page's list is filtered. Returns false if it has no such field. */
+/** Focuses the filter field of the page's list. Returns false if the page has no such field. */
 export function focusPageFilter(): boolean {
   const field = document.querySelector<HTMLElement>('#page :is([data-page-filter], input[type="search"])');
   field?.focus();

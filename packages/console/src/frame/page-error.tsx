@@ -13,11 +13,11 @@ import { isOfOtherRelease, reloadAfterUpgrade } from "./other-release.ts";
 interface PageErrorProps {
   readonly error: unknown;
   readonly reset: () => void;
-  /** Says more of the error than its note does. */
+  /** Explains more of the error than its note does. */
   readonly children?: ((retry: () => void) => ReactNode) | undefined;
 }
 
-/** Asking again would bring the same answer. */
+/** Retrying would give the same answer. */
 const Missing = ({ message }: { readonly message: string }) => (
   <EmptyState heading="h1" title="There is nothing at this address">
     <p>
@@ -33,14 +33,14 @@ const Missing = ({ message }: { readonly message: string }) => (
   </EmptyState>
 );
 
-/** What a page shows that could not be loaded. It tries again when a connection that was lost is back. */
+/** The content of a page that could not be loaded. It retries when a lost connection is back. */
 export function PageError({ error, reset, children }: PageErrorProps) {
   const isMissingPart = isOfOtherRelease(error);
   const isMissing = isNotFound(error);
   useTabTitle(isMissing ? "Not found" : "Not loaded");
   const { reset: forgetFailedQueries } = useQueryErrorResetBoundary();
   const retry = useCallback(() => {
-    // Or the page would be given the same error again, without asking the server.
+    // Without the reset, the page would get the cached error again without asking the server.
     forgetFailedQueries();
     reset();
   }, [forgetFailedQueries, reset]);
@@ -69,7 +69,7 @@ export function PageError({ error, reset, children }: PageErrorProps) {
   );
 }
 
-/** The same where there is no frame around it. */
+/** The same for a page outside the frame. */
 export const WholePageError = (props: PageErrorProps) => (
   <main>
     <PageError {...props} />

@@ -13,7 +13,7 @@ const shown = new Set<{ readonly current: readonly PageKey[] }>();
 /** The keys of the page that is shown. */
 export const listPageKeys = (): readonly PageKey[] => [...shown].flatMap(({ current }) => current);
 
-/** Single keys of a page, for as long as it is shown. After `g` a letter leads to another page, so it is not one of them. */
+/** Single-key shortcuts of a page while it is shown. A letter after `g` leads to another page, so it is not one of them. */
 export function usePageKeys(keys: readonly PageKey[]): void {
   const latest = useRef(keys);
   latest.current = keys;

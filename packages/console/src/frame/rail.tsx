@@ -49,7 +49,7 @@ const RailLink = ({ place: { route, name, icon, also, openQuery }, isFolded, onG
   );
 };
 
-/** What waits there: "3", "1,000+"; undefined for nothing. */
+/** The number of open items: "3", "1,000+"; undefined if there are none. */
 function useOpenCount(query: Place["openQuery"]): string | undefined {
   const [data] = useQueries({ queries: [query].filter((each) => each !== undefined) }).map((result) => result.data);
   if (!data || data.count === 0) return undefined;

@@ -1,6 +1,6 @@
 import { retainSearchParams } from "@tanstack/react-router";
 
-/** What the top bar chooses. It is part of every address, so that a link shows a colleague the same. */
+/** The filters of the top bar. They are part of every address, so that a link shows a colleague the same data. */
 export interface FrameSearch {
   /** The organisation that the link is about. */
   readonly org?: string | undefined;
@@ -10,7 +10,7 @@ export interface FrameSearch {
   readonly range?: string | undefined;
 }
 
-/** What a page can take from the top bar. The address keeps both on the way over pages that take none. */
+/** The filters of the top bar that a page can use. Pages that use none still pass both on in their links. */
 export type FrameFilter = "environment" | "range";
 
 const textOf = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);

@@ -1,6 +1,9 @@
 import { useIsSessionEnded } from "../session/session-ended.ts";
 
-/** The session ended while something is not saved: the page stays, and says how to go on. It asks again when somebody comes back to it. */
+/**
+ * Shown if the session ends while something is unsaved. The page stays and explains how to go on. It checks again when the user comes back
+ * to the tab.
+ */
 export function SessionLine() {
   const isEnded = useIsSessionEnded();
   return (

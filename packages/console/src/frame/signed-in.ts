@@ -12,7 +12,7 @@ export const root = createRootRouteWithContext<{ readonly areas: readonly Area[]
   errorComponent: WholePageError,
 });
 
-/** Every page but the one to sign in. */
+/** Every page except the sign-in page. */
 export const signedIn = createRoute({
   getParentRoute: () => root,
   id: "signed-in",

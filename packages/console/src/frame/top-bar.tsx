@@ -23,7 +23,7 @@ function PageFilters() {
   );
 }
 
-/** What the pages are about, and the way to all of them. On a narrow screen, what a page takes is on a second line. */
+/** The organisation, the filters of the page and the way to all pages. On a narrow screen the filters have a second line. */
 export const TopBar = ({ onPalette }: { readonly onPalette: () => void }) => (
   <header className="flex shrink-0 flex-wrap items-center gap-x-1 border-line border-b px-2 py-1 text-table md:h-12">
     <RailButton />

@@ -2,5 +2,5 @@ import { useSearch } from "@tanstack/react-router";
 import { useSearchChange } from "../parts/change-search.ts";
 import type { FrameSearch } from "./search.ts";
 
-/** What the top bar chooses, and how to change it: the page stays, its address changes. */
+/** The filters of the top bar, and a function that changes them in the address of the current page. */
 export const useFrameSearch = () => [useSearch({ from: "/signed-in" }), useSearchChange<FrameSearch>()] as const;

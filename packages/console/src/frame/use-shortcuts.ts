@@ -4,10 +4,10 @@ import { placesOf, useAreas } from "./area.ts";
 import { focusPageFilter } from "./page-actions.ts";
 import { readFlag } from "./stored-flag.ts";
 
-/** Single letters would get in the way of whoever speaks to the computer, so they can be switched off. */
+/** Single letters get in the way of users who dictate, so they can be switched off. */
 export const singleKeysOff = "single-keys-off";
 
-/** So long after `g`, the next key says where to go. */
+/** For this long after `g`, the next key chooses a page. */
 export const secondKeyMs = 1500;
 
 const isTyping = (target: EventTarget | null): boolean =>
@@ -15,7 +15,7 @@ const isTyping = (target: EventTarget | null): boolean =>
 
 const isDialogOpen = (): boolean => document.querySelector('[role="dialog"], [role="menu"]') !== null;
 
-/** Whether it is a key pressed for itself: nothing is typed, nothing is open, and such keys are in use. */
+/** Whether the key is a shortcut: no text is being typed, nothing is open, and shortcuts are switched on. */
 export const isSingleKey = (event: KeyboardEvent): boolean =>
   !event.ctrlKey &&
   !event.metaKey &&

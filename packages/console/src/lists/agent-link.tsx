@@ -3,7 +3,7 @@ import { OutsideText } from "../parts/outside-text.tsx";
 import { textLinkClass } from "../parts/text-link.ts";
 import { useAgentName } from "./use-agent-name.ts";
 
-/** An agent by its name, of which only the id is known, and the way to its page. */
+/** A link to an agent's page by its id, showing its name. */
 export function AgentLink({ id }: { readonly id: string }) {
   const name = useAgentName()(id);
   return (

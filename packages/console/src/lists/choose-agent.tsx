@@ -10,13 +10,13 @@ import { textLinkClass } from "../parts/text-link.ts";
 import { Working } from "../parts/working.tsx";
 import { useMe } from "../session/session.ts";
 
-/** Names are fetched up to this number; of more agents one is typed. */
+/** At most this many names are fetched; with more agents the user types the name. */
 const maxNames = 100;
 
 interface ChooseAgentProps {
   /** "Whose memory?" */
   readonly title: string;
-  /** What an agent has that is shown here, in a sentence. */
+  /** A sentence about what the page shows of an agent. */
   readonly children: ReactNode;
 }
 

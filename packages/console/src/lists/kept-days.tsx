@@ -3,7 +3,7 @@ import { formatCount } from "../parts/duration.ts";
 import { keptSince } from "../parts/time-range.ts";
 import { useMe } from "../session/session.ts";
 
-/** When the logs and metrics begin that the organisation can read, if this range begins earlier. */
+/** The beginning of the logs and metrics that the organisation can read, if this range begins earlier. */
 export const useKeptSince = (range: string | undefined): Date | undefined =>
   keptSince(range, useMe().limits.log_days, new Date());
 
@@ -12,7 +12,7 @@ interface KeptDaysProps {
   readonly className?: string;
 }
 
-/** Why the beginning of a range has no logs and metrics. Nothing where all of it can be read. */
+/** Explains why the beginning of a range has no logs and metrics. Empty if all of it can be read. */
 export function KeptDays({ range, className }: KeptDaysProps) {
   const { limits } = useMe();
   if (useKeptSince(range) === undefined) return null;

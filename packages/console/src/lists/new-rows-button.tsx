@@ -8,12 +8,12 @@ interface NewRowsButtonProps {
   readonly onShow: () => void;
 }
 
-/** The list keeps its place, also when this appears: it lies over the list, and takes no room in it. */
+/** The list does not move when this button appears: the button lies over the list and takes no room in it. */
 export function NewRowsButton({ count, what, onShow }: NewRowsButtonProps) {
   const box = useRef<HTMLDivElement>(null);
   const show = () => {
     onShow();
-    // The button goes, and the keyboard with it: it goes on at the top of the list.
+    // The button disappears with the focus, so the focus moves to the top of the list.
     box.current?.focus();
   };
   return (

@@ -5,11 +5,11 @@ test("rows above those that were seen are new", () => {
   expect(countNewRows(["d", "c", "b", "a"], new Set(["b", "a"]))).toBe(2);
 });
 
-test("they are so when the first that was seen is gone, too", () => {
+test("rows are new even if the first seen row is gone", () => {
   expect(countNewRows(["d", "b", "a"], new Set(["c", "b", "a"]))).toBe(1);
 });
 
-test("older rows are not new, nor is anything in a list of which nothing was seen", () => {
+test("older rows are not new, and in a list without seen rows nothing is", () => {
   expect(countNewRows(["b", "a"], new Set(["b"]))).toBe(0);
   expect(countNewRows(["b", "a"], new Set())).toBe(0);
 });

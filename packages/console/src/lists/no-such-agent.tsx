@@ -1,7 +1,7 @@
 import { EmptyState } from "../parts/empty-state.tsx";
 import { OutsideText } from "../parts/outside-text.tsx";
 
-/** Instead of what belongs to an agent, where the address names one that cannot be found. */
+/** Shown if the address names an agent that cannot be found. */
 export const NoSuchAgent = ({ agent }: { readonly agent: string }) => (
   <EmptyState title="There is no such agent">
     <p>

@@ -16,12 +16,12 @@ interface PagedListProps<T> {
   /** "webhooks" */
   readonly what: string;
   readonly empty: ReactNode;
-  /** Of a list that has the newest first: what comes while somebody looks at it waits above. */
+  /** For a list with the newest first: rows that arrive while the user looks at it wait above it. */
   readonly place?: Place<T>;
   readonly children: (rows: readonly T[]) => ReactNode;
 }
 
-/** The rows that were loaded, what to say while there are none, and the way to more of them. */
+/** The loaded rows, a message if there are none, and the way to more. */
 export function PagedList<T>({ query, what, empty, place, children }: PagedListProps<T>) {
   const { data, error, hasNextPage, isFetchingNextPage, fetchNextPage, refetch, isFetchedAfterMount } = query;
   const loaded = data?.pages.flatMap((page) => page.data) ?? [];

@@ -4,7 +4,7 @@ import { deployersQuery } from "../api/deployments-queries.ts";
 import { useCan } from "../session/session.ts";
 import { useKeyName } from "./use-key-name.ts";
 
-/** Who made a deployment: a key by its name, or a person, where the caller may know it. */
+/** The creator of a deployment: a key by its name, or a person if the caller may know it. */
 export function useDeployerName(deployments: readonly Deployment[]): (deployment: Deployment) => string {
   const keyName = useKeyName();
   const canManage = useCan("manage");

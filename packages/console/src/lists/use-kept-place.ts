@@ -3,7 +3,7 @@ import { hasJustChanged } from "../api/own-changes.ts";
 import { countNewRows } from "./new-rows.ts";
 
 export interface Place<T> {
-  /** What is listed: with other filters the list begins anew. */
+  /** The identity of the list. With other filters the list begins anew. */
   readonly listing: string;
   readonly idOf: (row: T) => string;
 }
@@ -15,8 +15,8 @@ interface KeptPlace<T> {
 }
 
 /**
- * Rows of a list that has the newest first, without those that came while somebody looks at it: they would push the others away. What the
- * tab did itself is shown at once, and so is everything until the list was read anew.
+ * The rows of a list with the newest first, without those that arrived while the user looks at it, because they would push the others away.
+ * Rows that this tab created are shown at once, and so is everything until the list is read anew.
  */
 export function useKeptPlace<T>(rows: readonly T[], isFresh: boolean, place: Place<T> | undefined): KeptPlace<T> {
   const seen = useRef<{ readonly listing: string | undefined; readonly ids: Set<string> }>(undefined);

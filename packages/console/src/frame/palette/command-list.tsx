@@ -43,7 +43,7 @@ function Option({ id, command, isActive, onRun, onPoint }: OptionProps) {
 
 interface CommandListProps {
   readonly id: string;
-  /** Those of a group stand together. */
+  /** Commands of the same group must be adjacent. */
   readonly commands: readonly Command[];
   readonly active: number;
   readonly onActive: (index: number) => void;

@@ -81,7 +81,7 @@ export function CommandPalette({ isOpen, onClose, onHelp }: CommandPaletteProps)
   };
   const leave = (event: Event) => {
     returnFocus(event);
-    // After the focus is given back, so that what runs can take it.
+    // Runs after the focus is given back, so that the command can take it.
     const command = chosen.current;
     chosen.current = undefined;
     if (command?.group === "Go to" || command?.group === "Agents") document.getElementById("page")?.focus();

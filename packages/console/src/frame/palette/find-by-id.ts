@@ -2,13 +2,13 @@ import { isNotFound } from "../../api/is-not-found.ts";
 import { perch } from "../../api/perch.ts";
 import type { PastedId } from "./id-kind.ts";
 
-/** What is stored for an id is stored a little after the id is made. */
+/** A record is stored a little later than its id is created. */
 const around = ({ createdAt }: PastedId) => {
   const isoAt = (seconds: number) => new Date(createdAt.getTime() + seconds * 1000).toISOString();
   return { start_time: isoAt(-5), end_time: isoAt(60), limit: 100 };
 };
 
-/** The name of the agent: an address names a run with it, and a pasted id does not. */
+/** The agent's name, which a run's address needs and a pasted id does not contain. */
 export async function findAgentOfRun({ id }: PastedId): Promise<string | undefined> {
   const { data } = await perch.request("GET /v1/invocations", { query: { request_id: id } });
   return data[0]?.agent_name;

@@ -10,7 +10,7 @@ const finders: Readonly<Record<string, (pasted: PastedId) => Promise<string | un
   agent: findAgent,
 };
 
-/** Pages whose address needs nothing but the id. They say so themselves if there is no such thing. */
+/** Pages whose address needs only the id. The page itself reports if nothing has that id. */
 const directPages: Readonly<Record<string, { readonly name: string; readonly to: (id: string) => NavigateOptions }>> = {
   appr: { name: "Approval", to: (approval) => ({ to: "/approvals/$approval", params: { approval } }) },
   wh: { name: "Webhook", to: (webhook) => ({ to: "/webhooks/$webhook", params: { webhook } }) },
@@ -20,11 +20,11 @@ const directPages: Readonly<Record<string, { readonly name: string; readonly to:
 
 interface IdAnswer {
   readonly commands: readonly Command[];
-  /** What to say while there is no page to go to. */
+  /** A message while there is no page to go to. */
   readonly note?: string;
 }
 
-/** What a pasted id leads to. */
+/** The command for a pasted id. */
 export function useIdCommand(typed: string): IdAnswer {
   const navigate = useNavigate();
   const pasted = readId(typed);
@@ -40,7 +40,7 @@ export function useIdCommand(typed: string): IdAnswer {
   const command = (name: string, run: () => void): IdAnswer => ({
     commands: [{ id: `id ${id}`, group: "Go to", name, icon: "right", words: id, run }],
   });
-  // Its last characters tell it from its neighbours.
+  // Its last characters distinguish it from its neighbours.
   const short = `${prefix}_…${id.slice(-6)}`;
   const direct = directPages[prefix];
   if (direct) return command(`${direct.name} ${short}`, () => void navigate(direct.to(id)));

@@ -7,7 +7,7 @@ import { useMe } from "../../session/session.ts";
 import { BarButton } from "./bar-button.tsx";
 import { useSignOut } from "./use-sign-out.tsx";
 
-/** The organisation, who is signed in to it, the others that a person can go to, and the way out. */
+/** The organisation, the signed-in person or key, the person's other organisations, and signing out. */
 export function OrganisationMenu() {
   const me = useMe();
   const { organisation, session } = me;

@@ -13,7 +13,7 @@ interface SignOut {
   readonly dialogs: ReactNode;
 }
 
-/** Asks before what is unsaved is lost, and says so if the session could not be ended: somebody else may use this browser next. */
+/** Asks before unsaved work is lost, and reports if the session could not be ended: another person may use this browser next. */
 export function useSignOut(): SignOut {
   const [shown, setShown] = useState<"question" | "failure">();
   const leave = useMutation({ mutationFn: () => signOut(), onError: () => setShown("failure") });
