@@ -6,7 +6,7 @@ interface CloseButtonProps {
   readonly onClose: () => void;
 }
 
-/** Closes what is beside a list, as Escape does. */
+/** Closes the pane beside a list, as Escape does. */
 export const CloseButton = ({ what, onClose }: CloseButtonProps) => (
   <button
     type="button"

@@ -8,7 +8,7 @@ import { styleNonce } from "./style-nonce.ts";
 
 interface CodeEditorOptions {
   readonly parent: HTMLElement;
-  /** What it is, for those who do not see it. */
+  /** The label for screen readers. */
   readonly label: string;
   readonly text: string;
   readonly readOnly: boolean;
@@ -18,7 +18,7 @@ interface CodeEditorOptions {
 }
 
 export interface CodeEditor {
-  /** Shows another text, unless it is the one that is shown. */
+  /** Shows another text, unless it is the current one. */
   readonly setText: (text: string) => void;
   readonly setProblems: (
     problems: readonly { readonly from: number; readonly to: number; readonly message: string }[],
@@ -71,7 +71,7 @@ const languageIndependent = [
   theme,
 ];
 
-/** An editor of code. It is loaded only where it is used: it is the largest part of the console. */
+/** A code editor. It is the largest part of the console, so it is loaded only on pages that use it. */
 export function createCodeEditor(options: CodeEditorOptions): CodeEditor {
   const view = new EditorView({
     parent: options.parent,
@@ -81,7 +81,7 @@ export function createCodeEditor(options: CodeEditorOptions): CodeEditor {
         EditorView.cspNonce.of(styleNonce()),
         options.extensions,
         languageIndependent,
-        // Escape and then Tab leaves it, so the keyboard is not caught.
+        // Escape and then Tab leaves the editor, so the keyboard is not trapped.
         keymap.of([...defaultKeymap, ...historyKeymap, ...lintKeymap, indentWithTab]),
         EditorState.readOnly.of(options.readOnly),
         EditorView.contentAttributes.of({ "aria-label": options.label, tabindex: "0" }),

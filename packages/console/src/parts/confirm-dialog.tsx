@@ -8,12 +8,12 @@ interface ConfirmDialogProps {
   readonly open: boolean;
   readonly onClose: () => void;
   readonly title: string;
-  /** What will be so afterwards. */
+  /** The state after the action. */
   readonly description: ReactNode;
   /** A verb with its object: "Roll back production". */
   readonly action: string;
   readonly kind?: "primary" | "danger";
-  /** What must be typed first, for what cannot be brought back. */
+  /** The text that the user must type first, for an action that cannot be undone. */
   readonly typed?: string;
   readonly onConfirm: () => Promise<unknown>;
 }
@@ -22,7 +22,7 @@ interface ConfirmFormProps extends Omit<ConfirmDialogProps, "open" | "title" | "
   readonly onWorking: (isWorking: boolean) => void;
 }
 
-/** Goes when the dialog closes: what was typed and what failed is no part of the next question. */
+/** Unmounted when the dialog closes, so that the next one starts without the typed text and the error. */
 function ConfirmForm({ action, kind = "primary", typed, onConfirm, onClose, onWorking }: ConfirmFormProps) {
   const [text, setText] = useState("");
   const confirm = useMutation({
@@ -51,9 +51,9 @@ function ConfirmForm({ action, kind = "primary", typed, onConfirm, onClose, onWo
   );
 }
 
-/** Asks once, says what will be so afterwards, and stays open with the error if it did not work. */
+/** Asks once, describes the state after the action, and stays open with the error if the action fails. */
 export function ConfirmDialog({ open, title, description, ...form }: ConfirmDialogProps) {
-  // Closed while it works, it would look as if nothing were done.
+  // If it closed while the request runs, the action would seem not to happen.
   const [isWorking, setIsWorking] = useState(false);
   return (
     <Dialog open={open} onClose={form.onClose} title={title} description={description} isFirm={isWorking}>

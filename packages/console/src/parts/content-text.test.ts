@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { extentOf, toCopy, toFields, toJson } from "./content-text.ts";
 
-test("sizes and structure are told from contents, so that the page can say how to keep more", () => {
+test("sizes and structure differ from contents, so that the page can explain how to store more", () => {
   expect(extentOf(null)).toBe("nothing");
   for (const shape of [{ characters: 52 }, { text: "string(12)", tool_calls: "array(3)" }, { a: { b: "number" } }])
     expect(extentOf(shape)).toBe("shape");
@@ -9,7 +9,7 @@ test("sizes and structure are told from contents, so that the page can say how t
     expect(extentOf(content)).toBe("all");
 });
 
-test("a text has its own line breaks, other values are JSON, and empty texts say nothing", () => {
+test("a text has its own line breaks, other values are JSON, and empty texts are left out", () => {
   expect(toFields({ text: "a\nb", tool_calls: [1], reply: "" })).toEqual([
     { name: "text", text: "a\nb", isJson: false },
     { name: "tool_calls", text: "[\n  1\n]", isJson: true },
@@ -24,7 +24,7 @@ test("a text that is JSON is shown as JSON, and any other as it is", () => {
   expect(toFields({ result: '{"a":1}' })).toEqual([{ name: "result", text: '{\n  "a": 1\n}', isJson: true }]);
 });
 
-test("a number that JavaScript cannot hold is shown as it was written, and what is copied is what was kept", () => {
+test("a number beyond JavaScript's precision is shown as it was written, and copying gives the stored text", () => {
   const text = '{"id":12345678901234567890}';
   expect(toFields({ result: text })).toEqual([{ name: "result", text, isJson: false }]);
   expect(toCopy({ result: '{"a":1}' })).toBe('{\n  "result": "{\\"a\\":1}"\n}');

@@ -1,4 +1,4 @@
-/** How much of a content there is: nothing, its sizes and structure alone, or all of it. */
+/** How much of a content is stored: nothing, only its sizes and structure, or all of it. */
 export type ContentExtent = "nothing" | "shape" | "all";
 
 const shapeWord = /^(?:(?:string|array|object)\(\d+\)|number|boolean|null|\d+ more fields)$/;
@@ -19,10 +19,10 @@ export function extentOf(value: unknown): ContentExtent {
   return isSizeOfText(value) || (isRecord(value) && isShapeWithin(value)) ? "shape" : "all";
 }
 
-/** It has more digits than a number of JavaScript: read and written again, it would be another one. */
+/** The number has more digits than JavaScript's numbers; parsing and writing it would change it. */
 const longNumber = /[:,[\s-]\d[\d.]{15,}/;
 
-/** The JSON that a text is; undefined where it is none, or no object and no list. */
+/** The JSON object or list in a text; undefined if the text is anything else. */
 export function jsonIn(text: string): unknown {
   if (!/^\s*[[{]/.test(text) || longNumber.test(text)) return undefined;
   try {
@@ -32,7 +32,7 @@ export function jsonIn(text: string): unknown {
   }
 }
 
-/** Indented JSON. A text that is JSON is shown as what it is, wherever it stands: tools answer with such texts. */
+/** Indented JSON. A text that contains JSON is shown as JSON at any depth, because tools answer with such texts. */
 export const toJson = (value: unknown): string =>
   JSON.stringify(value, (_, inner) => (typeof inner === "string" ? (jsonIn(inner) ?? inner) : inner), 2) ?? "null";
 
@@ -47,12 +47,12 @@ const toField = (name: string, value: unknown): ContentField =>
     ? { name, text: value, isJson: false }
     : { name, text: toJson(value), isJson: true };
 
-/** A content as text: an object field by field, so that texts in it have their own line breaks. Empty texts say nothing. */
+/** A content as text: an object field by field, so that its texts have their own line breaks. Empty texts are left out. */
 export const toFields = (value: unknown): readonly ContentField[] =>
   isRecord(value)
     ? Object.entries(value).flatMap(([name, inner]) => (inner === "" ? [] : [toField(name, inner)]))
     : [{ name: undefined, text: toCopy(value), isJson: typeof value !== "string" }];
 
-/** What is copied: the text itself, or JSON, with every text in it as it was. */
+/** The copied text: the text itself, or JSON with every text in it unchanged. */
 export const toCopy = (value: unknown): string =>
   typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? "null");

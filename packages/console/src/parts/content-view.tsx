@@ -51,10 +51,10 @@ const ViewChoice = ({ view, onChange, what }: ViewChoiceProps) => (
 
 interface ContentViewProps {
   readonly title: string;
-  /** What is copied, for the name of the button: "the message". */
+  /** The name of the content in the label of the copy button: "the message". */
   readonly what: string;
   readonly value: unknown;
-  /** Of its title, where it stands above the steps of a run and leaves room for them. */
+  /** The class of the title, for a view above the steps of a run that leaves room for them. */
   readonly level?: 2;
 }
 

@@ -3,7 +3,7 @@ import { useCopy } from "./use-copy.ts";
 
 interface CopyButtonProps {
   readonly text: string;
-  /** What is copied, for the button's name: "Copy the request id". */
+  /** The name of the copied value, for the button's label: "Copy the request id". */
   readonly what: string;
   readonly className?: string;
 }

@@ -12,7 +12,7 @@ interface DetailPaneProps {
   readonly children: ReactNode;
 }
 
-/** Whoever closes it goes on in the list, at the row that it was about. */
+/** After closing, the focus returns to the row of the list that the pane was about. */
 function useFocusBackToRow(): void {
   const row = useRef<HTMLElement | null>(null);
   useEffect(() => {
@@ -27,7 +27,7 @@ function useFocusBackToRow(): void {
   );
 }
 
-/** The detail of a `SplitView`: its title, what can be done with it, and a button that closes it. */
+/** The detail of a `SplitView`: its title, its actions, and a button that closes it. */
 export function DetailPane({ title, what, actions, onClose, children }: DetailPaneProps) {
   const { ref, Heading } = useDetail(onClose);
   useFocusBackToRow();

@@ -9,7 +9,7 @@ interface DialogFormProps {
   readonly kind?: "primary" | "danger";
   readonly canSubmit?: boolean;
   readonly isWorking?: boolean;
-  /** Not while something is made that is shown once and would be lost, or done that Cancel would not call back. */
+  /** False while the dialog creates a value that is shown only once, or sends a request that Cancel cannot call back. */
   readonly canCancel?: boolean;
   readonly error?: Error | null;
   readonly onSubmit: () => void;
@@ -17,7 +17,7 @@ interface DialogFormProps {
   readonly children: ReactNode;
 }
 
-/** The fields of a dialog, the error if it did not work, and the buttons. */
+/** The fields of a dialog, the error if the request failed, and the buttons. */
 export function DialogForm({
   action,
   kind = "primary",
@@ -31,7 +31,7 @@ export function DialogForm({
 }: DialogFormProps) {
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    // React hands the event on to a form around the dialog, although the page has the dialog elsewhere.
+    // React passes the event on to a form around the dialog, although the dialog is elsewhere in the DOM.
     event.stopPropagation();
     if (canSubmit && !isWorking) onSubmit();
   };

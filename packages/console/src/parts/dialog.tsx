@@ -7,14 +7,14 @@ export interface DialogProps {
   readonly open: boolean;
   readonly onClose: () => void;
   readonly title: string;
-  /** One sentence: what this does. */
+  /** One sentence about the action. */
   readonly description?: ReactNode;
-  /** Only its own buttons close it: it shows what cannot be shown again, or waits for it. */
+  /** Only its own buttons close it: it shows a value that cannot be shown again, or waits for one. */
   readonly isFirm?: boolean;
   readonly children: ReactNode;
 }
 
-/** A dialog, whose code loads when one is opened for the first time. It stays then, and gives the focus back when it closes. */
+/** A dialog whose code loads when one is first opened. It stays mounted then, and gives the focus back when it closes. */
 export function Dialog(props: DialogProps) {
   const [wasOpen, setWasOpen] = useState(props.open);
   if (props.open && !wasOpen) setWasOpen(true);

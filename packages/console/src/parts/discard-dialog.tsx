@@ -6,7 +6,7 @@ import { DialogActions } from "./dialog-actions.tsx";
 interface DiscardDialogProps {
   readonly open: boolean;
   readonly title: string;
-  /** What is lost. */
+  /** The work that would be lost. */
   readonly description: ReactNode;
   /** "Stay on this page" */
   readonly keep: string;
@@ -16,7 +16,7 @@ interface DiscardDialogProps {
   readonly onDiscard: () => void;
 }
 
-/** Asks before something typed is lost. The focus begins on what keeps it, so that a hasty Enter loses nothing. */
+/** Asks before typed text is lost. The focus begins on the button that stays, so that a hasty Enter loses nothing. */
 export const DiscardDialog = ({ open, title, description, keep, onKeep, discard, onDiscard }: DiscardDialogProps) => (
   <Dialog open={open} onClose={onKeep} title={title} description={description}>
     <DialogActions>

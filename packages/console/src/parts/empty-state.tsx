@@ -1,11 +1,11 @@
 import type { ReactNode } from "react";
 
 interface EmptyStateProps {
-  /** What would be here. */
+  /** The name of the missing content. */
   readonly title: string;
-  /** `h1` where nothing else is the title of the page. */
+  /** `h1` if the page has no other title. */
   readonly heading?: "h1" | "h2";
-  /** How to get it. */
+  /** How to create the content. */
   readonly children?: ReactNode;
 }
 

@@ -9,7 +9,7 @@ interface ErrorNoteProps {
   readonly children?: ReactNode;
 }
 
-/** In the API's own words. The client has errors of its own without a status, such as failed checks: only one is a lost connection. */
+/** The API's own message. The client has other errors without a status, such as failed checks; only one of them is a lost connection. */
 export const messageOf = (error: unknown): string => {
   if (error instanceof PerchError)
     return error.code === "connection_failed"
@@ -18,7 +18,7 @@ export const messageOf = (error: unknown): string => {
   return error instanceof Error ? error.message : "Something went wrong in this page. Reload it.";
 };
 
-/** An error in the API's own words, the fields it is about, and the id to report it with. */
+/** An error in the API's own words, its fields, and the request id for a report. */
 export function ErrorNote({ error, onRetry, children }: ErrorNoteProps) {
   const { details = [], correlationId } = error instanceof PerchError ? error : {};
   return (

@@ -8,7 +8,7 @@ const layouts = {
     name: "shrink-0 text-muted text-small leading-6",
     value: "min-w-0",
   },
-  /** A line for each. */
+  /** One line each. */
   list: {
     facts: "flex flex-col text-table",
     fact: "grid grid-cols-[10.5rem_1fr] items-baseline gap-x-3 border-line border-b py-1.5",
@@ -38,7 +38,7 @@ export function Fact({ name, children }: { readonly name: string; readonly child
   );
 }
 
-/** What is known about a thing. */
+/** Facts about a thing, as pairs of name and value. */
 export const Facts = ({ layout = "line", children }: { readonly layout?: Layout; readonly children: ReactNode }) => (
   <LayoutContext value={layout}>
     <dl className={layouts[layout].facts}>{children}</dl>

@@ -17,7 +17,7 @@ interface FieldProps {
   readonly children: (ids: { id: string; "aria-describedby": string; "aria-invalid": boolean }) => ReactNode;
 }
 
-/** A labelled control with a hint and, where it is wrong, what to do about it. */
+/** A labelled control with a hint and, if its value is wrong, what to do about it. */
 export function Field({ label, hint, problem, children }: FieldProps) {
   const id = useId();
   return (
@@ -47,7 +47,7 @@ export const TextArea = ({ className, ...rest }: TextareaHTMLAttributes<HTMLText
   <textarea {...rest} className={classNames(controlClass, "min-h-20", className)} />
 );
 
-/** The platform's own: it works with any keyboard, reader and phone. */
+/** The browser's own control, which works with any keyboard, screen reader and phone. */
 export const Select = ({ className, ...rest }: SelectHTMLAttributes<HTMLSelectElement>) => (
   <select {...rest} className={classNames(controlClass, "h-8 w-auto!", className)} />
 );

@@ -15,7 +15,7 @@ export const formatRuns = (runs: number): string => `${formatCount(runs)} ${runs
 /** `850`, `1.2K`, `3M`. */
 export const formatShort = (value: number): string => compact.format(value);
 
-/** Cents matter where there are few dollars, and their fractions where there are few cents. */
+/** Small amounts show cents, and very small ones fractions of a cent. */
 export const formatDollars = (value: number): string => {
   if (value === 0) return "$0";
   return value < 0.1 ? `$${Number(value.toPrecision(2))}` : `$${value.toFixed(2)}`;

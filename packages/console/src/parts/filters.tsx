@@ -4,7 +4,7 @@ import { classNames } from "./class-names.ts";
 import { Icon } from "./icon.tsx";
 import { useElementWidth } from "./use-element-width.ts";
 
-/** A filter in use is seen to be. */
+/** A filter in use looks different. */
 export const filterClass = (isUsed: boolean): string =>
   classNames(
     "h-8 rounded border px-2 text-table text-text placeholder:text-muted",
@@ -16,15 +16,15 @@ interface TextFilterProps {
   readonly value: string | undefined;
   readonly onChange: (value: string | undefined) => void;
   readonly suggestions?: readonly string[];
-  /** `/` on the keyboard leads here. */
+  /** `/` on the keyboard focuses this filter. */
   readonly isFirst?: boolean;
 }
 
-/** Browsers tell a suggestion that was chosen from the same letters typed, which may be the beginning of a longer name. */
+/** The input event differs for a chosen suggestion and for the same letters typed, which may be the beginning of a longer name. */
 const isChosen = ({ nativeEvent }: ChangeEvent): boolean =>
   !(nativeEvent instanceof InputEvent) || nativeEvent.inputType === "insertReplacementText";
 
-/** It takes effect with Enter, when it is left, or with a suggestion: every letter would be a request. */
+/** The filter takes effect on Enter, on blur, or with a suggestion, because a request for every letter would be too many. */
 export function TextFilter({ label, value, onChange, suggestions = [], isFirst = false }: TextFilterProps) {
   const id = useId();
   const [text, setText] = useState(value ?? "");
@@ -67,7 +67,7 @@ export function TextFilter({ label, value, onChange, suggestions = [], isFirst =
 
 interface SelectFilterProps {
   readonly label: string;
-  /** What is shown if the filter is not used: "Any status". */
+  /** The label while the filter is not used: "Any status". */
   readonly any: string;
   readonly value: string | undefined;
   readonly onChange: (value: string | undefined) => void;
@@ -99,7 +99,7 @@ interface FilterBarProps {
   readonly children: ReactNode;
 }
 
-/** The filters of a list. Where there is little room they are behind a button. */
+/** The filters of a list. On a narrow screen they are behind a button. */
 export function FilterBar({ count, onClear, children }: FilterBarProps) {
   const box = useRef<HTMLDivElement>(null);
   const isRoomy = useElementWidth(box) >= roomyWidth;

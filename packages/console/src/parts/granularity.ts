@@ -3,10 +3,10 @@ export type Granularity = keyof typeof seconds;
 
 const granularities = Object.keys(seconds) as readonly Granularity[];
 
-/** Of one agent, as the API allows. */
+/** The API's limit for one agent. */
 const maxIntervals = 1500;
 
-/** Those that a range has at least two intervals of, and not more than one request may ask for. */
+/** The intervals that divide a range into at least two, and into no more than one request allows. */
 export const fittingGranularities = (rangeMs: number): readonly Granularity[] =>
   granularities.filter((one) => {
     const ms = seconds[one] * 1000;
@@ -14,14 +14,14 @@ export const fittingGranularities = (rangeMs: number): readonly Granularity[] =>
     return rangeMs >= 2 * ms && Math.ceil(rangeMs / ms) + 1 <= maxIntervals;
   });
 
-/** The finest interval of which a range has at most so many: a rate or a percentile of few runs says little. */
+/** The finest interval that divides a range into at most this many: a rate or percentile of few runs means little. */
 export const granularityFor = (rangeMs: number, atMost: number): Granularity =>
   granularities.find((one) => rangeMs / (seconds[one] * 1000) <= atMost) ?? "1d";
 
-/** The interval that nobody chose: more of them would have few runs each. A week by the hour has 168. */
+/** The default interval. More intervals would have few runs each. A week by the hour has 168. */
 export const usualGranularity = (rangeMs: number): Granularity => granularityFor(rangeMs, 180);
 
-/** Of many agents, as the API allows. */
+/** The API's limit for many agents. */
 const maxIntervalsOfMany = 120;
 
 interface Part {
@@ -29,7 +29,7 @@ interface Part {
   readonly end: Date;
 }
 
-/** A range as one request about many agents may ask for it, or two. They meet where an interval begins. */
+/** A range as one or two requests about many agents. The two meet at the start of an interval. */
 export function partsForMany(start: Date, end: Date, granularity: Granularity): [Part, Part?] {
   const ms = seconds[granularity] * 1000;
   const middle = new Date((Math.floor(start.getTime() / ms) + maxIntervalsOfMany) * ms);

@@ -1,4 +1,4 @@
 import { createContext } from "react";
 
-/** Of the titles within a part of the page, so that they go on from the title of that part. */
+/** The heading level within a part of the page, one below the heading of that part. */
 export const HeadingLevel = createContext<2 | 3>(3);

@@ -4,8 +4,8 @@ import { type ComponentType, use } from "react";
 const pages = new Set<() => Promise<unknown>>();
 
 /**
- * A page, or a part of the frame, that loads when it is opened. The router has such a component, but it reloads the whole page when a part is missing,
- * and without a connection that would lose what is on the screen.
+ * A page, or a part of the frame, that loads when it is opened. The router's own lazy component reloads the whole page when a part is
+ * missing, and without a connection that would lose what is on the screen.
  */
 export function lazyPage<Name extends string, Props extends object = object>(
   load: () => Promise<Readonly<Record<Name, ComponentType<Props>>>>,
@@ -17,12 +17,12 @@ export function lazyPage<Name extends string, Props extends object = object>(
     loading ??= load().then(
       (module) => {
         const value: Page = module[name];
-        // React reads these two: a page that has loaded is there at once, without waiting for the promise once more.
+        // React reads these two fields: a loaded page renders at once, without waiting for the promise again.
         if (loading) void Object.assign(loading, { status: "fulfilled", value });
         return value;
       },
       (error: unknown) => {
-        // For a moment the failure stays, for the page that shows it. The next attempt begins anew.
+        // The failure stays for a moment, for the page that shows it. The next attempt starts anew.
         setTimeout(() => {
           loading = undefined;
         }, 500);
@@ -36,7 +36,7 @@ export function lazyPage<Name extends string, Props extends object = object>(
     const Loaded = use(preload());
     return <Loaded {...props} />;
   };
-  // What fails ahead of time is shown when the page is opened.
+  // A failed preload is only reported when the page is opened.
   return Object.assign(LazyPage, {
     preload: () =>
       preload().then(
@@ -48,7 +48,7 @@ export function lazyPage<Name extends string, Props extends object = object>(
 
 const calmMs = 2000;
 
-/** Loads the other pages while nothing else is to do, so that they open at once, and without a connection too. */
+/** Loads the other pages while the browser is idle, so that they open at once, and without a connection too. */
 export function preloadPages(): void {
   setTimeout(async () => {
     for (const preload of pages) await preload().catch(() => undefined);

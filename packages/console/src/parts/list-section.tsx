@@ -20,7 +20,7 @@ export function ListSection({ title, hint, children }: ListSectionProps) {
   );
 }
 
-/** What such a list says while it has no rows. */
+/** The message of a list without rows. */
 export const NoRows = ({ children }: { readonly children: ReactNode }) => (
   <p className="border-line border-t px-4 py-3 text-muted text-table">{children}</p>
 );

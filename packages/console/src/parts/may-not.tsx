@@ -6,7 +6,7 @@ interface MayNotProps {
   readonly permission: Me["key"]["permissions"][number];
 }
 
-/** Why a page that was opened by its address does not do what it is for. */
+/** Explains why the user cannot use a page that was opened by its address. */
 export const MayNot = ({ what, permission }: MayNotProps) => (
   <p className="text-muted">
     You may not {what}: that needs the permission <code className="font-mono">{permission}</code>. Ask somebody with the

@@ -8,11 +8,11 @@ export interface MenuProps {
   /** The button that opens it. */
   readonly trigger: ReactElement<HTMLAttributes<HTMLElement>>;
   readonly children: ReactNode;
-  /** Which edge of the button it keeps to. */
+  /** The edge of the button that the menu aligns with. */
   readonly align?: "start" | "end";
 }
 
-/** A menu, whose code loads when one is opened for the first time: it is as large as a page. */
+/** A menu whose code loads when one is first opened, because it is as large as a page. */
 export function Menu(props: MenuProps) {
   const [isOpen, setIsOpen] = useState(false);
   const [wasOpen, setWasOpen] = useState(false);
@@ -49,7 +49,7 @@ export interface MenuChoicesProps<T extends string> {
 
 const Choices = lazyPage<"ShownMenuChoices", MenuChoicesProps<string>>(load, "ShownMenuChoices");
 
-/** One of several, with a mark at the one that is. */
+/** A choice of one among several, with a mark at the current one. */
 export const MenuChoices = <T extends string>({ onChoose, ...rest }: MenuChoicesProps<T>) => (
   <Choices {...rest} onChoose={(chosen: string) => onChoose(chosen as T)} />
 );

@@ -23,7 +23,7 @@ const Pieces = memo(({ text }: { readonly text: string }) => {
 });
 
 interface OutsideTextProps {
-  /** A name, a message, a tool's result: anything that somebody else wrote. */
+  /** Text that did not come from the console: a name, a message, a tool's result. */
   readonly text: string;
   /** A paragraph that keeps its line breaks, instead of a part of a line. */
   readonly block?: boolean;
@@ -31,8 +31,8 @@ interface OutsideTextProps {
 }
 
 /**
- * Text from outside. It stays text, has a direction of its own that its neighbours do not feel, shows characters that cannot be seen, and
- * does not burst its box. Of a long one the beginning is shown, until all of it is asked for.
+ * Text from outside. It is shown as plain text with its own direction, which does not affect its neighbours. Invisible characters are made
+ * visible, and long words wrap. A long text shows its beginning until the user expands it.
  */
 export function OutsideText({ text, block = false, className }: OutsideTextProps) {
   const [isWhole, setIsWhole] = useState(false);

@@ -4,11 +4,11 @@ interface PageProps {
   readonly title: ReactNode;
   /** The name of the browser's tab, where the title is more than text. */
   readonly tabTitle?: string;
-  /** Beside the title: the one primary action, and what else can be done. */
+  /** The primary action and the other actions, beside the title. */
   readonly actions?: ReactNode;
   /** Under the title: tabs or a line of facts. */
   readonly below?: ReactNode;
-  /** Forms and prose are at most 1,280 px wide; tables and timelines take what there is. */
+  /** Forms and prose are at most 1,280 px wide; tables and timelines use the full width. */
   readonly width?: "form" | "full";
   readonly children: ReactNode;
 }

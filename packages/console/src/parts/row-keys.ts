@@ -2,7 +2,7 @@ import type { KeyboardEvent } from "react";
 
 const moves: Readonly<Record<string, number>> = { ArrowDown: 1, ArrowUp: -1 };
 
-/** Arrows move between the links of rows, `a[data-row]`. Where one of them is open beside the list, the next one opens. */
+/** Arrows move between the links of rows, `a[data-row]`. If a row is open beside the list, moving opens the next one. */
 export function moveThroughRows(event: KeyboardEvent<HTMLElement>): void {
   const step = moves[event.key];
   if (step === undefined || event.metaKey || event.ctrlKey || event.altKey) return;

@@ -5,7 +5,7 @@ import { Icon } from "./icon.tsx";
 import { useFocusReturn } from "./use-focus-return.ts";
 
 export function ShownDialog({ open, onClose, title, description, isFirm = false, children }: DialogProps) {
-  // Read when it is needed: for a moment after a render, Radix still calls the handlers of the one before.
+  // Read on demand: for a moment after a render, Radix still calls the handlers of the previous one.
   const firm = useRef(isFirm);
   useLayoutEffect(() => {
     firm.current = isFirm;

@@ -7,7 +7,7 @@ interface ShownMenuProps extends MenuProps {
   readonly onOpenChange: (isOpen: boolean) => void;
 }
 
-/** It opens inside of the page's main part, so that readers of a screen find it there, and it does not lock the rest. */
+/** It opens inside the page's main part, so that screen readers find it there, and it does not lock the rest. */
 export function ShownMenu({ trigger, children, align = "end", isOpen, onOpenChange }: ShownMenuProps) {
   const container = document.getElementById("page");
   return (
@@ -36,7 +36,7 @@ export const ShownMenuItem = ({ onSelect, children }: MenuItemProps) => (
   </Radix.Item>
 );
 
-/** One of several, with a mark at the one that is. */
+/** A choice of one among several, with a mark at the current one. */
 export const ShownMenuChoices = ({ value, onChoose, choices }: MenuChoicesProps<string>) => (
   <Radix.RadioGroup value={value} onValueChange={onChoose}>
     {choices.map((choice) => (

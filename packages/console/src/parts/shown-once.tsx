@@ -6,7 +6,7 @@ interface ShownOnceProps {
   readonly value: string;
 }
 
-/** A value that the server shows this once: read it, copy it, and it is gone with the dialog. */
+/** A value that the server shows only once. It is gone when the dialog closes. */
 export const ShownOnce = ({ what, value }: ShownOnceProps) => (
   <div className="flex flex-col gap-1">
     <p className="flex items-center gap-1 rounded border border-accent bg-accent-soft px-3 py-1.5">

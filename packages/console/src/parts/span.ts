@@ -13,7 +13,7 @@ export function formatSpan(ms: number): string {
     const count = Math.floor(left / length);
     left -= count * length;
     if (count > 0) found.push(`${count} ${unit}`);
-    // Of hours and a few seconds, the seconds say nothing.
+    // Seconds are not worth showing beside hours.
     else if (found.length > 0) break;
     if (found.length === 2) break;
   }

@@ -1,7 +1,7 @@
 interface SparklineProps {
-  /** Null where there was nothing, which is not zero. */
+  /** Null is a gap without data, which is not zero. */
   readonly values: readonly (number | null)[];
-  /** What it shows, in words, for whoever does not see it: "12 runs in 24 hours". */
+  /** A description for screen readers: "12 runs in 24 hours". */
   readonly label: string;
   readonly tone?: "accent" | "danger";
 }
@@ -9,7 +9,7 @@ interface SparklineProps {
 const width = 96;
 const height = 20;
 
-/** A line of values from zero. A gap is where there was nothing; a value between two gaps is a dot. */
+/** A line of values from zero. A null is a gap; a value between two gaps is a dot. */
 export function Sparkline({ values, label, tone = "accent" }: SparklineProps) {
   const max = Math.max(...values.map((value) => value ?? 0), 0);
   const step = width / Math.max(1, values.length - 1);

@@ -7,16 +7,16 @@ const minDetailWidth = 420;
 
 const readWidth = (): number => Number(localStorage.getItem(storageKey)) || defaultWidth;
 
-/** A width that was chosen in a wider window leaves the detail its room in this one. */
+/** A width chosen in a wider window still leaves room for the detail in this one. */
 const widthWithin = (px: number): string => `clamp(${minWidth}px, ${px}px, calc(100% - ${minDetailWidth}px))`;
 
 interface SplitViewProps {
   readonly list: ReactNode;
-  /** Undefined: the list has all the room. */
+  /** Undefined gives the list all the room. */
   readonly detail: ReactElement | undefined;
 }
 
-/** A list, and beside it one thing of the list. Under 1024 px the thing covers the list, which keeps its place below. */
+/** A list, and one of its items beside it. Under 1024 px the item covers the list, which stays where it was scrolled to. */
 export function SplitView({ list, detail }: SplitViewProps) {
   const box = useRef<HTMLDivElement>(null);
   const [width, setWidth] = useState(readWidth);

@@ -1,7 +1,7 @@
 import { classNames } from "./class-names.ts";
 import { Icon, type IconName } from "./icon.tsx";
 
-/** A state has a hue and a shape, because not everybody sees the hue. */
+/** Each state has a hue and a shape, because some users do not see the hue. */
 const marks = {
   running: { colour: "text-accent", icon: undefined },
   completed: { colour: "text-muted", icon: "check" },
@@ -21,9 +21,9 @@ export type MarkedStatus = keyof typeof marks;
 
 interface StatusMarkProps {
   readonly status: MarkedStatus;
-  /** Shows the mark alone, where a column says what it is. Readers of the screen still hear the word. */
+  /** Shows only the mark, for a column whose title explains it. Screen readers still hear the word. */
   readonly iconOnly?: boolean;
-  /** The word, where the API calls it differently: an agent that is `running` is not a run under way. */
+  /** The word, if it differs from the API's: an agent that is `running` is not a run under way. */
   readonly word?: string;
 }
 

@@ -7,7 +7,7 @@ export interface SuggestedInputProps extends Omit<ComponentProps<typeof TextInpu
   readonly suggestions: readonly string[];
 }
 
-/** Any text, with some to choose from: there may be more than were loaded. */
+/** A text input with suggestions. Any text is allowed, because there may be more options than were loaded. */
 export function SuggestedInput({ suggestions, onChange, ...rest }: SuggestedInputProps) {
   const listId = useId();
   return (

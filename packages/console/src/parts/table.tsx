@@ -1,12 +1,12 @@
 import type { ReactNode } from "react";
 import { classNames } from "./class-names.ts";
 
-/** Of a cell that a narrow screen has no room for. What it says stands under the first cell of the row there. */
+/** The class of a cell that a narrow screen has no room for. The row's first cell repeats its content there. */
 export const wideOnly = "max-md:hidden";
 
-/** The same by the room that the table has, which is little beside a detail. */
+/** The same, by the width of the table, which is small beside a detail. */
 export const roomyOnly = "@max-2xl:hidden";
-/** What says it instead, under the row's name. */
+/** The class of the replacement under the row's name. */
 export const tightOnly = "@2xl:hidden";
 interface CellProps {
   readonly children?: ReactNode;
@@ -26,19 +26,22 @@ export const RowName = ({ children, className }: CellProps) => (
 
 export interface TableColumn {
   readonly title: string;
-  /** Said to readers of the screen only, as over a column of buttons. */
+  /** For screen readers only, as over a column of buttons. */
   readonly isHidden?: boolean;
   readonly className?: string;
 }
 
 interface TableProps {
-  /** What the rows are, for readers of the screen. */
+  /** The name of the table for screen readers. */
   readonly caption: string;
   readonly columns: readonly TableColumn[];
   readonly children: ReactNode;
 }
 
-/** Rows of 32 px with hairlines, under titles that stay. The room at the edges is the table's: which cell is the last depends on its width. */
+/**
+ * Rows of 32 px with hairlines, under sticky titles. The padding at the edges belongs to the table, because the last visible cell depends
+ * on the width.
+ */
 export const Table = ({ caption, columns, children }: TableProps) => (
   <div className="@container">
     <table className="w-full border-separate px-2 border-spacing-0 text-table">

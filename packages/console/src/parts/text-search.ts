@@ -1,6 +1,6 @@
 const isQuoted = (value: string): boolean => /^".*"$/s.test(value);
 
-/** A text between quotes, as in JSON, which addresses have had where a text looks like a number. */
+/** A text in quotes, as in JSON. Older addresses quote a text that looks like a number. */
 const unquoted = (value: string): string => {
   if (!isQuoted(value)) return value;
   try {
@@ -10,13 +10,13 @@ const unquoted = (value: string): string => {
   }
 };
 
-/** Reads an address for the router, which by itself takes `1.10` for the number 1.1, and a long id for one that is near it. */
+/** Parses the search of an address for the router, which by itself would turn `1.10` into the number 1.1 and round a long id. */
 export const parseSearch = (search: string): Record<string, string> =>
   Object.fromEntries([...new URLSearchParams(search)].map(([name, value]) => [name, unquoted(value)]));
 
 const toWritten = (value: unknown): string => {
   const text = String(value);
-  // Read again, it would lose its own quotes.
+  // Without another pair of quotes, parsing would strip the text's own.
   return isQuoted(text) ? JSON.stringify(text) : text;
 };
 
@@ -29,7 +29,7 @@ export function stringifySearch(search: Record<string, unknown>): string {
 
 const textOf = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined);
 
-/** Reads these texts from an address. What is missing or empty is undefined. */
+/** Reads these texts from an address. Missing and empty ones are undefined. */
 export const textSearch =
   <Name extends string>(...names: readonly Name[]) =>
   (search: Record<string, unknown>): { readonly [N in Name]?: string | undefined } =>

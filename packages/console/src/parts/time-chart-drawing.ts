@@ -9,21 +9,21 @@ const daySeconds = 86_400;
 
 const isMidnight = (date: Date): boolean => date.getHours() === 0 && date.getMinutes() === 0;
 
-/** The hour within a day, and where a day begins its date: an axis of a week may have hours, too. */
+/** The hour within a day, and the date where a day begins: the axis of a week may have hours, too. */
 export const timeLabels = (_chart: uPlot, splits: number[], _axis: number, _space: number, incr: number): string[] =>
   splits.map((seconds) => {
     const date = new Date(seconds * 1000);
     return (incr >= daySeconds || isMidnight(date) ? ofYear : ofDay).format(date);
   });
 
-/** Values between two gaps: no line goes through them, so they are drawn as points. */
+/** Values between two gaps. No line passes through them, so they are drawn as points. */
 export function loneValues(chart: uPlot, seriesIndex: number): number[] {
   const values = chart.data[seriesIndex] ?? [];
   const isGap = (index: number) => (values[index] ?? null) === null;
   return [...values.keys()].filter((index) => !isGap(index) && isGap(index - 1) && isGap(index + 1));
 }
 
-/** Vertical lines with their labels, the newest first: a label that would cover one is left out, its line stays. */
+/** Vertical lines with their labels, newest first. A label that would overlap another is left out; its line stays. */
 export function drawMarks(
   chart: uPlot,
   marks: readonly { readonly atSeconds: number; readonly label: string }[],
@@ -46,7 +46,7 @@ export function drawMarks(
     ctx.lineTo(x, bbox.top + bbox.height);
     ctx.stroke();
     const textWidth = ctx.measureText(label).width;
-    // Beside its line: to the right of it, or to the left where that is outside.
+    // To the right of its line, or to the left if there is no room.
     const left = x + 4 * ratio + textWidth > right ? x - 4 * ratio - textWidth : x + 4 * ratio;
     if (left + textWidth > free) continue;
     ctx.fillText(label, left, bbox.top + 10 * ratio);

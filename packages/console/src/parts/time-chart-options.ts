@@ -1,7 +1,7 @@
 import type uPlot from "uplot";
 import { colourOf, drawMarks, loneValues, timeLabels } from "./time-chart-drawing.ts";
 
-/** A moment that a vertical line stands for, such as a deployment. */
+/** A moment that a vertical line marks, such as a deployment. */
 export interface ChartMark {
   readonly atSeconds: number;
   readonly label: string;
@@ -10,18 +10,18 @@ export interface ChartMark {
 /** One line of a chart. */
 export interface ChartSeries {
   readonly label: string;
-  /** Null is a gap: there was no traffic. */
+  /** Null is a gap without traffic. */
   readonly values: readonly (number | null)[];
   readonly tone: "accent" | "danger" | "warning" | "canary" | "text" | "muted";
 }
 
-/** What a chart shows now. The chart asks for it with each drawing, so that new data does not need a new chart. */
+/** The current data of a chart. The chart reads it with each drawing, so that new data does not need a new chart. */
 export interface Drawn {
   readonly times: readonly number[];
   readonly series: readonly ChartSeries[];
   readonly marks: readonly ChartMark[];
   readonly format: (value: number) => string;
-  /** For more lines than one. */
+  /** For several lines. */
   readonly isTall?: boolean;
 }
 
@@ -29,10 +29,10 @@ export const heightOf = ({ isTall = false }: Drawn): number => (isTall ? 220 : 1
 
 const dashes: readonly (readonly number[])[] = [[], [6, 3], [2, 2], [9, 3, 2, 3]];
 
-/** How the line at this index is broken: not everybody tells lines apart by their colour. */
+/** The dash pattern of the line at this index, because some users do not distinguish lines by colour. */
 export const dashOf = (index: number): readonly number[] => dashes[index % dashes.length] ?? [];
 
-/** Until the end of the last interval: what happened within it, such as a deployment, has its place too. */
+/** The axis reaches to the end of the last interval, so that an event within it, such as a deployment, has a place too. */
 const wholeRange = (times: readonly number[]): [number, number] => {
   const [first = 0, second = first + 1] = times;
   return [first, (times.at(-1) ?? first) + second - first];
@@ -58,7 +58,7 @@ export const chartOptions = (
 ): uPlot.Options => ({
   width,
   height: heightOf(now()),
-  // All charts of a page show the same moment, so that one look reads all of them.
+  // The cursor is shared by all charts of a page, so that they show the same moment.
   cursor: { sync: { key: "page" }, y: false, drag: { x: false, y: false }, points: { size: 6 } },
   legend: { show: false },
   // The axis starts at zero; a line of zeros is at the bottom, not in the middle.

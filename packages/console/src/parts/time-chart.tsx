@@ -4,9 +4,9 @@ import { useTimeChart } from "./use-time-chart.ts";
 
 interface TimeChartProps extends Drawn {
   readonly title: string;
-  /** For the whole range, shown while nothing is pointed at. */
+  /** The value for the whole range, shown while the pointer is outside the chart. */
   readonly summary: string;
-  /** Before it nothing is known, so that a gap does not say that there was no traffic. */
+  /** Nothing is known before this time, so the chart does not show it as a time without traffic. */
   readonly keptSince: Date | undefined;
 }
 
@@ -22,7 +22,7 @@ interface LegendProps {
   readonly readValue: (series: ChartSeries) => string | undefined;
 }
 
-/** Which line is which, by colour and by how it is broken, and its value where the pointer is. */
+/** The legend: colour, dash pattern, and the value at the pointer. */
 const Legend = ({ series, readValue }: LegendProps) => (
   <ul className="flex flex-wrap gap-x-4 text-muted text-small">
     {series.map((one, index) => (
@@ -71,8 +71,8 @@ const Chart = (props: TimeChartProps) => {
   );
 };
 
-/** Thin lines over time. Whoever cannot see them finds the same values in the table of the page. */
+/** Lines over time. The table of the page has the same values for users who cannot see the chart. */
 export const TimeChart = (props: TimeChartProps) => (
-  // Other lines need another chart; other values do not.
+  // A different set of lines needs a new chart; different values do not.
   <Chart key={props.series.map(({ label, tone }) => `${label} ${tone}`).join()} {...props} />
 );

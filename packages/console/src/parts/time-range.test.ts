@@ -23,7 +23,7 @@ test.each([undefined, "", "1 hour", "toString", "..", "2026-11-02..2026-11-01", 
   },
 );
 
-test("a range that begins before what is kept says since when something is", () => {
+test("a range that begins before the stored time reports where the stored time begins", () => {
   expect(keptSince("30d", 7, now)).toEqual(new Date("2026-11-10T04:00:00Z"));
   expect(keptSince("7d", 7, now)).toBe(undefined);
   expect(keptSince("2026-11-10T03:59:00.000Z..2026-11-12T00:00:00.000Z", 7, now)).toBeDefined();

@@ -16,7 +16,7 @@ export const isNamedRange = (text: string | undefined): text is NamedRange =>
 
 export interface TimeRange {
   readonly start: Date;
-  /** Undefined: until now, and on. */
+  /** Undefined means up to now and beyond. */
   readonly end: Date | undefined;
 }
 
@@ -25,7 +25,7 @@ const dateOf = (text: string | undefined): Date | undefined => {
   return Number.isNaN(date.getTime()) ? undefined : date;
 };
 
-/** The time that `range` in an address means. What cannot be read is the default. */
+/** The time range that `range` in an address names. An invalid one becomes the default. */
 export function resolveRange(range: string | undefined, now: Date): TimeRange {
   const [from, to] = (range ?? "").split("..").map(dateOf);
   if (from && to && from < to) return { start: from, end: to };
@@ -33,7 +33,7 @@ export function resolveRange(range: string | undefined, now: Date): TimeRange {
   return { start: new Date(now.getTime() - ms), end: undefined };
 }
 
-/** The beginning of what is kept for so many days, if the range begins earlier. */
+/** The beginning of the stored days, if the range begins earlier. */
 export function keptSince(range: string | undefined, days: number, now: Date): Date | undefined {
   const since = new Date(now.getTime() - days * 24 * hourMs);
   return resolveRange(range, now).start < since ? since : undefined;

@@ -7,7 +7,7 @@ interface Copying {
   readonly outcome: string;
 }
 
-/** Copies a text. A browser may refuse that, and then the user is told. */
+/** Copies a text. A browser may refuse, and then the user sees why. */
 export function useCopy(): Copying {
   const [isCopied, setIsCopied] = useState<boolean>();
   const attempt = async (text: string) => {

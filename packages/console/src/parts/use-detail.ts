@@ -3,21 +3,21 @@ import { useEscapeToClose } from "./use-escape-to-close.ts";
 import { besideList, useMedia } from "./use-media.ts";
 
 interface Detail {
-  /** Of the element that holds the detail, with `tabIndex` -1. */
+  /** The ref of the element with the detail, which has `tabIndex` -1. */
   readonly ref: RefObject<HTMLDivElement | null>;
-  /** Beside the list the page has a title already; where the detail covers it, the detail is the title. */
+  /** Beside a list the page already has a title; if the detail covers the list, its title is the page's. */
   readonly Heading: "h1" | "h2";
 }
 
 /**
- * One thing of a list, for the detail of a `SplitView`: on a narrow screen the keyboard comes along, and Escape closes it. `id`, where
- * the next thing opens in the same place.
+ * One item of a list, for the detail of a `SplitView`. On a narrow screen the focus moves to it, and Escape closes it. Pass `id` if the
+ * next item opens in the same place.
  */
 export function useDetail(onClose: () => void, id?: string): Detail {
   const isWide = useMedia(besideList);
   const ref = useRef<HTMLDivElement>(null);
   useEffect(() => {
-    // It covers the list, where the keyboard was. A menu of its own would close if it lost the focus.
+    // The detail covers the list that had the focus. A menu in the detail would close if it lost the focus.
     if (!isWide && !document.activeElement?.closest("[role=menu]")) ref.current?.focus();
   }, [isWide, id]);
   useEscapeToClose(onClose);

@@ -1,6 +1,6 @@
 import { type RefObject, useLayoutEffect, useState } from "react";
 
-/** The width of an element in steps of 20 px, so that dragging its edge does not draw a list for every pixel. */
+/** The width of an element in steps of 20 px, so that dragging its edge does not render a list for every pixel. */
 export function useElementWidth(element: RefObject<HTMLElement | null>): number {
   const [width, setWidth] = useState(0);
   useLayoutEffect(() => {

@@ -1,8 +1,8 @@
 import { useEffect, useRef } from "react";
 
 /**
- * Escape closes what is open beside a list, wherever the keyboard is: after a click on a row it is still in the list. What opens over the
- * page, as a dialog or a menu, closes first and keeps the key to itself.
+ * Escape closes the pane beside a list wherever the focus is: after a click on a row it is still in the list. A dialog or menu over the
+ * page closes first and consumes the key.
  */
 export function useEscapeToClose(onClose: () => void): void {
   const close = useRef(onClose);

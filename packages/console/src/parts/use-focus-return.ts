@@ -1,6 +1,6 @@
 import { useState } from "react";
 
-/** What has the focus now; for an item of a menu, which goes when it is chosen, the button that opened the menu. */
+/** The focused element; for a menu item, which disappears when chosen, the button that opened the menu. */
 function findOpener(): HTMLElement | null {
   const active = document.activeElement;
   const menu = active?.closest("[role=menu]");
@@ -9,8 +9,8 @@ function findOpener(): HTMLElement | null {
 }
 
 /**
- * For `onCloseAutoFocus` of a dialog that opens without a trigger of Radix: gives the focus back to what had it when the dialog opened,
- * or to the page if that is gone.
+ * For `onCloseAutoFocus` of a dialog that opens without a Radix trigger: gives the focus back to the element that had it when the dialog
+ * opened, or to the page if that element is gone.
  */
 export function useFocusReturn(isOpen: boolean): (event: Event) => void {
   const [wasOpen, setWasOpen] = useState(false);

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from "react";
 
-/** From here on a detail stands beside its list; on narrower screens it covers the list. */
+/** From this width on a detail stands beside its list; on narrower screens it covers the list. */
 export const besideList = "(min-width: 1024px)";
 
 /** Whether a media query matches now, such as `(min-width: 1024px)`. */

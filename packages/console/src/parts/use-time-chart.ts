@@ -11,7 +11,7 @@ const dataOf = ({ times, series }: Drawn): uPlot.AlignedData => [
 const hasSameData = (a: Drawn, b: Drawn): boolean =>
   a.times === b.times && a.series.every(({ values }, index) => values === b.series[index]?.values);
 
-/** One chart for as long as the page is open: new data is given to it, and what did not change is not drawn again. */
+/** One chart for as long as the page is open. New data is passed to it, and unchanged parts are not drawn again. */
 export function useTimeChart(parent: RefObject<HTMLElement | null>, drawn: Drawn): number | null {
   const [hovered, setHovered] = useState<number | null>(null);
   const chart = useRef<uPlot>(undefined);

@@ -4,7 +4,7 @@ import { formatCount } from "./duration.ts";
 
 export interface ValuesColumn {
   readonly title: string;
-  /** Null where there was no traffic. */
+  /** Null if there was no traffic. */
   readonly values: readonly (number | null)[];
   readonly format: (value: number) => string;
 }
@@ -80,7 +80,7 @@ const Values = memo(({ times, columns }: ValuesTableProps) => {
   );
 });
 
-/** The same values as in the charts, for whoever cannot see or does not want a picture. Intervals without runs are left out. */
+/** The same values as in the charts, for users who cannot see them or prefer a table. Intervals without runs are left out. */
 export function ValuesTable(props: ValuesTableProps) {
   const [isOpen, setIsOpen] = useState(false);
   return (

@@ -38,7 +38,7 @@ interface GridRowLook extends GridRow {
   readonly className: string;
 }
 
-/** What a row of the grid has, besides its cells. No listeners of its own: many pass in a second. */
+/** The attributes of a row besides its cells. It has no listeners of its own, because many rows pass in a second. */
 export const gridRowProps = ({ index, top, template, isActive, isOpen, className }: GridRowLook) => ({
   id: idOfRow(index),
   "data-index": index,
@@ -66,15 +66,15 @@ export function useFocusGrid(scroller: RefObject<HTMLElement | null>, isWanted: 
 }
 
 /**
- * While the list scrolls, elements keep their order in the page, whichever rows they show: moving them costs as much as new ones. Afterwards
- * they have the order of the rows, for readers of the screen.
+ * While the list scrolls, elements stay in their DOM order whichever rows they show, because moving them costs as much as new ones.
+ * Afterwards they get the order of the rows, for screen readers.
  */
 const inDrawingOrder = (items: readonly VirtualItem[]): readonly VirtualItem[] =>
   items.toSorted((a, b) => (a.index % items.length) - (b.index % items.length));
 
 interface VirtualGridProps {
   readonly label: string;
-  /** Around the table, with listeners and classes of its own. */
+  /** The element around the table, with its own listeners and classes. */
   readonly box?: Omit<ComponentProps<"div">, "children">;
   readonly scroller: RefObject<HTMLDivElement | null>;
   readonly count: number;
@@ -86,21 +86,21 @@ interface VirtualGridProps {
   readonly template: string;
   readonly rowClass: string;
   readonly rowHeight: number;
-  /** The row that the keyboard is at. Undefined: the arrows begin at the end. */
+  /** The row with the keyboard's cursor. Undefined makes the arrows begin at the end. */
   readonly active: number | undefined;
-  /** Draws a row, with the key of an element that it can take over, or with its own. */
+  /** Draws a row, with the key of an element that it can reuse or with a new one. */
   readonly children: (row: GridRow, recycledKey: number) => ReactNode;
   readonly isRecycling?: boolean;
   readonly onMove: (row: number) => void;
   readonly onEnter: (row: number) => void;
   readonly onRowClick: (row: number, event: MouseEvent) => void;
-  /** Told in steps, so that not every frame of scrolling asks for rows. */
+  /** Called in steps, so that not every frame of scrolling asks for rows. */
   readonly onRange?: (first: number, last: number) => void;
   readonly above?: ReactNode;
   readonly below?: ReactNode;
 }
 
-/** A long list of which only the rows in sight are drawn, under titles that stay. One listener for all of them. */
+/** A long list that draws only the visible rows, under sticky titles. One listener serves all rows. */
 export function VirtualGrid({
   scroller,
   count,

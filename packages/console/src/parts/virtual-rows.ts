@@ -7,11 +7,11 @@ interface VirtualRowsOptions {
   readonly scroller: RefObject<HTMLElement | null>;
   readonly count: number;
   readonly rowHeight: number;
-  /** What stays above the first row that is seen. Where the table's own layout has room for it: 0. */
+  /** The height of the sticky content above the first row. 0 if the table's own layout has room for it. */
   readonly headHeight?: number;
   /**
-   * Always the same number of rows, so that one that comes into sight takes over the elements of one that has left: making new elements
-   * costs most of a frame.
+   * Always the same number of rows, so that a row that comes into sight reuses the elements of one that has left: creating elements costs
+   * most of a frame.
    */
   readonly isRecycling?: boolean;
 }
@@ -22,7 +22,7 @@ function extractRows({ startIndex, count }: Range, heightInRows: number): number
   return Array.from({ length }, (_, index) => first + index);
 }
 
-/** Which rows of a long list are in the page: those that are seen, and a few around them. */
+/** The rows of a long list that are in the DOM: the visible ones and a few around them. */
 export function useVirtualRows({
   scroller,
   count,

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { beginningOf, formatBytes, visiblePieces, visibleText } from "./visible-text.ts";
 
-test("a character that turns its neighbours around, or that nobody sees, is shown by its number", () => {
+test("a character that is invisible or reverses its neighbours is shown by its number", () => {
   expect(visibleText("pay\u202Egnp.exe")).toBe("pay⟨U+202E⟩gnp.exe");
   for (const hidden of ["\u0000", "\u001B", "\u0085", "\u00AD", "\u200B", "\u2066", "\u2028", "\uFEFF", "\u{E0041}"])
     expect(visiblePieces(`a${hidden}b`)).toMatchObject([{ isMark: false }, { isMark: true }, { isMark: false }]);
@@ -13,7 +13,7 @@ test("line breaks, tabs, emoji of several people and scripts with joiners stay a
   expect(visibleText("a\r\nb")).toBe("a\nb");
 });
 
-test("a text that is full of hidden characters becomes one piece: each piece is an element of the page", () => {
+test("a text full of hidden characters becomes one piece, because each piece is a DOM element", () => {
   expect(visiblePieces("\u0000a".repeat(100_000))).toHaveLength(1);
 });
 

@@ -1,7 +1,7 @@
 /**
- * Characters that a reader does not see, or that change how their neighbours are shown: control characters, marks that turn the direction
- * of writing around, spaces without width, line separators, and tags. Tab and line feed stay, joiners too, which emoji and several scripts
- * need, and the signs of Arabic that can be seen.
+ * Characters that are invisible or change how their neighbours are shown: control characters, marks that change the direction of writing,
+ * zero-width spaces, line separators, and tags. Tab and line feed stay, and so do joiners, which emoji and several scripts need, and the
+ * visible Arabic signs.
  */
 const hidden = /((?![\t\n\u0600-\u0605\u06DD\u200C\u200D])[\p{Cc}\p{Cf}\u2028\u2029])/u;
 
@@ -11,14 +11,14 @@ const nameOf = (character: string): string =>
 
 export interface TextPiece {
   readonly text: string;
-  /** It stands for a character that cannot be seen. */
+  /** The piece stands for an invisible character. */
   readonly isMark: boolean;
 }
 
-/** Each piece is an element of the page: what is full of hidden characters gets its marks as plain text. */
+/** Each piece is a DOM element, so a text full of hidden characters gets its marks as plain text. */
 const maxPieces = 2000;
 
-/** The text with its hidden characters by name. A line break of two characters is one. */
+/** The text with its hidden characters by name. CRLF is one line break. */
 export function visiblePieces(text: string): readonly TextPiece[] {
   const parts = text.replaceAll("\r\n", "\n").split(hidden);
   if (parts.length === 1) return [{ text: parts[0] ?? "", isMark: false }];
@@ -38,7 +38,7 @@ export const visibleText = (text: string): string =>
         .join("")
     : text;
 
-/** The beginning of a text, of at most so many characters, without half of a pair at its end. */
+/** The first characters of a text, at most this many, without half a surrogate pair at the end. */
 export function beginningOf(text: string, maxCharacters: number): string {
   if (text.length <= maxCharacters) return text;
   const last = text.charCodeAt(maxCharacters - 1);

@@ -10,7 +10,7 @@ function useLaterThan(ms: number): boolean {
   return isLater;
 }
 
-/** Shown after 400 ms, so that what is quick does not flicker; after 5 s it says what it waits for. */
+/** Shown after 400 ms, so that quick work does not flicker; after 5 s it names what it waits for. */
 export function Working({ what }: { readonly what: string }) {
   const isShown = useLaterThan(400);
   const isLong = useLaterThan(5000);

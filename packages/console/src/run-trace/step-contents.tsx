@@ -9,7 +9,7 @@ const nothingKept = ({ status }: TraceStep): string =>
     ? "Nothing has come yet."
     : "No contents are kept of this step. Set logs of the agent to full to keep them.";
 
-/** The input and output of a step, and why it did not go on. */
+/** The input and output of a step, and the reason why it did not go on. */
 export function StepContents({ step }: { readonly step: TraceStep }) {
   const { reason, waitMs, input, output } = step;
   const hasInput = extentOf(input) !== "nothing";

@@ -5,13 +5,13 @@ import { useNow } from "./use-now.ts";
 
 interface TraceListProps {
   readonly trace: Trace;
-  /** False where the events came later than what they tell of: then there are no times to show. */
+  /** False if the page got the events later than they happened. No times are shown then. */
   readonly hasTimes?: boolean;
-  /** The length of a run that this one is compared with: both then have the same scale. */
+  /** The length of the run that this one is compared with, so that both have the same scale. */
   readonly minLengthMs?: number | undefined;
 }
 
-/** Every attempt of every step, one line each, with a bar that is to scale. A line opens the input and output of the step. */
+/** Every attempt of every step, one line each, with a bar to scale. A line opens the input and output of the step. */
 export function TraceList({ trace, hasTimes = true, minLengthMs = 1 }: TraceListProps) {
   const nowMs = useNow(trace.endedAtMs === null);
   return (

@@ -30,7 +30,7 @@ const replaceAt = (steps: readonly TraceStep[], index: number, change: Partial<T
 function begin(steps: readonly TraceStep[], event: RunStepEvent | RunTool, atMs: number): TraceStep[] {
   const identity = identityOf(event);
   const unfinished = steps.findLastIndex((step) => step.status === "running" && isSameAttempt(step, identity));
-  // It begins a second time without having ended: what ran it was lost.
+  // The attempt begins a second time without having ended, so its worker was lost.
   const before = unfinished < 0 ? steps : replaceAt(steps, unfinished, { status: "interrupted" });
   const begun: TraceStep = {
     ...identity,
@@ -51,7 +51,7 @@ function end(steps: readonly TraceStep[], event: RunStepEvent | RunTool, atMs: n
   if (event.status === "started") return begin(steps, event, atMs);
   const identity = identityOf(event);
   const index = steps.findLastIndex((step) => step.status === "running" && isSameAttempt(step, identity));
-  // The event of its beginning was dropped: the step is shown, without a duration.
+  // The event of its beginning was dropped. The step is shown without a duration.
   if (index < 0) return end(begin(steps, event, atMs), event, Number.NaN);
   const ended = steps[index] as TraceStep;
   const durationMs = event.status === "interrupted" ? Number.NaN : atMs - ended.startedAtMs;
@@ -65,13 +65,13 @@ function end(steps: readonly TraceStep[], event: RunStepEvent | RunTool, atMs: n
   });
 }
 
-/** Text belongs to the attempt of the model call that is under way. */
+/** The text belongs to the attempt of the model call that is under way. */
 function say(steps: readonly TraceStep[], token: RunToken): readonly TraceStep[] {
   const index = steps.findLastIndex(({ kind, step }) => kind === "model" && step === token.step);
   return index < 0 ? steps : replaceAt(steps, index, { output: token.snapshot });
 }
 
-/** What was under way when the run ended has ended, too. Its own last event may have been dropped. */
+/** Steps that were under way when the run ended have ended too. Their own last events may have been dropped. */
 export function endTrace(trace: Trace, status: "completed" | "failed" | "cancelled", atMs: number): Trace {
   const steps = trace.steps.map((step) => (step.status === "running" ? { ...step, status } : step));
   return { ...trace, steps, endedAtMs: atMs };
@@ -87,6 +87,6 @@ export function addEvent(trace: Trace, { event, atMs }: ArrivedEvent): Trace {
   return { ...trace, steps: end(trace.steps, event, atMs), tokens };
 }
 
-/** The trace of a run from its events so far. Adding the further ones to it one by one gives the same as beginning anew. */
+/** The trace of a run from its events so far. Adding the later events one by one gives the same result. */
 export const traceOfEvents = (events: readonly ArrivedEvent[], startedAtMs = events[0]?.atMs ?? 0): Trace =>
   events.reduce(addEvent, startTrace(startedAtMs));

@@ -21,7 +21,7 @@ function toTraceStep(step: RunStep, earlier: readonly RunStep[]): TraceStep {
   };
 }
 
-/** The text of a model, live or from the record. Empty where nothing but its shape was kept. */
+/** The text of a model, live or from the record. Empty if only its shape was stored. */
 export function textOf(output: unknown): string {
   if (typeof output === "string") return output;
   const text = typeof output === "object" && output !== null && "text" in output ? output.text : undefined;
@@ -30,7 +30,7 @@ export function textOf(output: unknown): string {
 
 const endOf = ({ startedAtMs, durationMs }: TraceStep): number => startedAtMs + (durationMs ?? 0);
 
-/** The trace of a run that has ended, from the record of its steps. It is the same as the one from its events, with the server's times. */
+/** The trace of a run that has ended, from the record of its steps. It equals the one from its events, with the server's times. */
 export function traceOfSteps(recorded: readonly RunStep[]): Trace {
   const steps = recorded.map((step, index) => toTraceStep(step, recorded.slice(0, index)));
   const lastModel = steps.findLast(({ kind }) => kind === "model");

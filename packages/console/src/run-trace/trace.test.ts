@@ -63,7 +63,7 @@ describe("traceOfEvents", () => {
     }
   });
 
-  test("an attempt that begins twice without having ended was interrupted, even if the event that says so is missing", () => {
+  test("an attempt that begins twice without having ended was interrupted, even if the event about it is missing", () => {
     const trace = traceOfEvents(arrived([0, 1].map(() => ({ ...model, status: "started" }))));
     expect(trace.steps.map(({ status }) => status)).toEqual(["interrupted", "running"]);
   });
@@ -79,7 +79,7 @@ describe("traceOfEvents", () => {
     expect(trace.dropped).toBe("Too much is kept.");
   });
 
-  test("a text that a later attempt replaces belongs to that attempt alone", () => {
+  test("a text that a later attempt replaces belongs only to that attempt", () => {
     const trace = traceOfEvents(
       arrived([
         { ...model, status: "started" },

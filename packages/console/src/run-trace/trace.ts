@@ -19,28 +19,28 @@ export interface TraceStep {
   readonly attempt: number;
   readonly status: TraceStatus;
   readonly startedAtMs: number;
-  /** null while it runs, where it was interrupted, and where its beginning was not seen. */
+  /** Null while it runs, if it was interrupted, and if its beginning was not seen. */
   readonly durationMs: number | null;
   /** With `retried`: how long the run waits before the next attempt. */
   readonly waitMs: number | null;
   readonly tokens: number | null;
   readonly reason: string | null;
-  /** The input: a tool's arguments, or what is new for the model. null where it is not known. */
+  /** The input: a tool's arguments, or the model's new messages. Null if it is not known. */
   readonly input: unknown;
-  /** The output. Of a model: its text, as far as it has come, or `{text, tool_calls}` from the record. */
+  /** The output. For a model: its text so far, or `{text, tool_calls}` from the record. */
   readonly output: unknown;
 }
 
 export interface Trace {
   readonly steps: readonly TraceStep[];
-  /** The text of the last model call so far. At the end of a run that completed: its response. */
+  /** The text of the last model call so far. At the end of a completed run, this is its response. */
   readonly text: string;
   readonly startedAtMs: number;
-  /** null while the run goes on. */
+  /** Null while the run goes on. */
   readonly endedAtMs: number | null;
   /** Tokens of the models that have answered. */
   readonly tokens: number;
-  /** Why steps are missing; null where none are. */
+  /** Why steps are missing; null if none are. */
   readonly dropped: string | null;
 }
 

@@ -51,8 +51,8 @@ function formatProblem(format: unknown, text: string): string | undefined {
 }
 
 /**
- * With every repetition and every alternative a text that almost matches takes a power longer, and with a repeated group for ever: a page
- * stands still meanwhile. What has more than a few of them, and long texts, are left to the server.
+ * Each repetition and each alternative of a pattern makes a text that almost matches a power slower, and a repeated group can take forever
+ * while the page is frozen. Patterns with more than a few of them, and long texts, are left to the server.
  */
 const repeatedGroup = /\)[*+{?]/;
 const choice = /[*+?|]|\{\d+,/g;
@@ -70,7 +70,7 @@ function patternProblem(pattern: unknown, text: string): string | undefined {
   }
 }
 
-/** What the validator is not asked: a value that is missing or half written, a format, a pattern that could take for ever. */
+/** Checks that the validator does not make: a missing or unfinished value, a format, and a pattern that could take forever. */
 function ownProblem(schema: Schema, value: unknown): string | undefined {
   if (value === undefined) return "Required";
   if (typeof value === "string") return formatProblem(schema.format, value) ?? patternProblem(schema.pattern, value);
@@ -84,7 +84,7 @@ const missingIn = ({ required }: Schema, value: unknown): readonly string[] =>
     ? required.filter((name) => typeof name === "string" && value[name] === undefined)
     : [];
 
-/** What is wrong with a value, as far as a page can tell. The server checks all of it again. */
+/** The problems of a value, as far as the page can find them. The server checks all of it again. */
 export function checkValue(whole: Schema, value: unknown): readonly ValueProblem[] {
   const own: FaultText[] = [];
   const resolve: Reading["resolve"] = (schema, inner, path) => {
@@ -96,7 +96,7 @@ export function checkValue(whole: Schema, value: unknown): readonly ValueProblem
   };
   const found = [...findFaults({ texts, resolve }, whole, value), ...own];
   const byPath = Map.groupBy(found, ({ path }) => path.join("."));
-  // What is inside a wrong value says nothing.
+  // Problems inside a wrong value mean nothing.
   const isInside = ({ path }: FaultText): boolean =>
     path.some((_, index) => byPath.has(path.slice(0, index).join(".")));
   return [...byPath].flatMap(([path, [first]]) => (first && !isInside(first) ? [{ path, text: first.text }] : []));

@@ -2,7 +2,7 @@ import { type OutputUnit, validate } from "@cfworker/json-schema";
 import { isRecord, type Schema } from "./schema-fields.ts";
 
 interface Fault {
-  /** The part of the schema that the value breaks. */
+  /** The part of the schema that the value violates. */
   readonly schema: Schema;
   readonly value: unknown;
   readonly path: readonly string[];
@@ -13,22 +13,22 @@ export interface FaultText {
   readonly text: string;
 }
 
-/** How a schema is looked at. */
+/** How the validator reads a schema. */
 export interface Reading {
-  /** What a fault is called, by the keyword: of several at one place, the first of these counts. Other keywords are not looked at. */
+  /** The message for each keyword. If several keywords fail at one place, the first of these counts. Other keywords are ignored. */
   readonly texts: Readonly<Record<string, (fault: Fault) => string>>;
-  /** The schema of a value that it refers to or that is one of several; true for a value that is not looked at. */
+  /** Resolves a reference or a choice for a value; true if the value is not checked. */
   readonly resolve: (schema: Schema, value: unknown, path: readonly string[]) => Schema | true;
-  /** What was made before, where a choice inside another one is made for every option of that one. */
+  /** The schemas made so far: a choice inside another choice is resolved for every option of the outer one. */
   readonly made?: Map<Schema, Map<unknown, Schema | true>>;
 }
 
-/** The keyword with which the validator names a field that an object must not have. */
+/** The validator's keyword for a field that an object must not have. */
 export const notAllowed = "false";
 
 export const typesOf = ({ type }: Schema): readonly string[] => [type ?? []].flat() as string[];
 
-/** Anybody can have written the schema: a keyword with a value that it cannot have is no rule. */
+/** The schema comes from outside, so a keyword with an invalid value is ignored. */
 const hasMeaning = (keyword: string, limit: unknown): boolean => {
   if (keyword === "type") return [limit].flat().every((type) => typeof type === "string");
   if (keyword === "enum" || keyword === "required") return Array.isArray(limit);
@@ -44,7 +44,7 @@ function schemaFor(reading: Reading, schema: Schema, value: unknown, path: reado
   return made;
 }
 
-/** The schema for this one value: without references and choices, and with a schema for each item. */
+/** The schema for this one value, without references and choices, and with a schema for each item. */
 function makeSchema(reading: Reading, unresolved: Schema, value: unknown, path: readonly string[]): Schema | true {
   const schema = reading.resolve(unresolved, value, path);
   if (schema === true) return true;
@@ -84,12 +84,12 @@ function errorsOf(schema: Schema | true, value: unknown): readonly OutputUnit[] 
     // Without references there is nothing to look up, which would take most of the time.
     return validate(value, schema, "2019-09", {}, false).errors;
   } catch {
-    // A field whose name is half a character has no address, and is left to the server.
+    // A field whose name ends in half a surrogate pair has no address, and is left to the server.
     return [];
   }
 }
 
-/** What is wrong with a value, with one text for each place. */
+/** The problems of a value, with one text for each place. */
 export function findFaults(reading: Reading, whole: Schema, value: unknown): readonly FaultText[] {
   const schema = schemaFor(reading, whole, value, []);
   const keywords = Object.keys(reading.texts);

@@ -39,7 +39,7 @@ test("a schema that nests without end becomes JSON", () => {
   expect(kindOf(deep, undefined, 4).kind).toBe("json");
 });
 
-test("what a value has beside the properties of its schema is a field too", () => {
+test("a property of the value that the schema does not list is a field too", () => {
   const schema = { type: "object", properties: { a: { type: "string" } }, required: ["a"] };
   expect(fieldsOf(schema, { b: 1, a: "x" })).toEqual([
     { name: "a", schema: { type: "string" }, isRequired: true },

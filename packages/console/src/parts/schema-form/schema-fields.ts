@@ -1,7 +1,7 @@
-/** A JSON Schema, as somebody wrote it. */
+/** A JSON Schema from outside. */
 export type Schema = Readonly<Record<string, unknown>>;
 
-/** What a person typed that is no value yet: half a number, or JSON with a mistake in it. */
+/** Typed text that is not a value yet: half a number, or JSON with a mistake. */
 export class Unparsed {
   readonly text: string;
   constructor(text: string) {
@@ -22,7 +22,7 @@ export type FieldKind =
   | { readonly kind: "choice"; readonly choices: readonly unknown[] }
   | { readonly kind: "list"; readonly item: Schema }
   | { readonly kind: "object"; readonly fields: readonly SchemaField[] }
-  /** What a form cannot show as it is. */
+  /** A value that the form cannot show as fields. */
   | { readonly kind: "json" };
 
 export interface SchemaField {
@@ -31,10 +31,10 @@ export interface SchemaField {
   readonly isRequired: boolean;
 }
 
-/** Keywords with which a value can be one of several things: only the whole of it can be written then. */
+/** Keywords that allow several kinds of value. The form then edits the value as a whole. */
 const branching = ["$ref", "$dynamicRef", "anyOf", "oneOf", "allOf", "not", "if", "patternProperties", "prefixItems"];
 
-/** The one type besides null; undefined where there are several, or none. */
+/** The only type besides null; undefined if there are several, or none. */
 export function typeOf({ type }: Schema): string | undefined {
   if (typeof type === "string") return type;
   const types = Array.isArray(type) ? type.filter((each) => each !== "null") : [];
@@ -50,8 +50,8 @@ const longText = 80;
 const schemaIn = (value: unknown): Schema => (isRecord(value) ? value : {});
 
 /**
- * The fields of an object: first what must be there, then what the value has, so that nothing of it is hidden, then what else its schema
- * knows. The order in the schema itself says nothing: it is lost where definitions are stored.
+ * The fields of an object: first the required ones, then those that the value has, so that none of it is hidden, then the other ones of the
+ * schema. The order in the schema itself is lost when definitions are stored.
  */
 export function fieldsOf(schema: Schema, value: unknown): readonly SchemaField[] {
   const properties = schemaIn(schema.properties);
@@ -88,7 +88,7 @@ function textKind(schema: Schema, value: unknown): FieldKind {
   return { kind: "text", format, isLong: isLong && format === undefined };
 }
 
-/** How a value is shown in a form. What the schema says in a way that no field can show is JSON, as is a value of another type. */
+/** The kind of field for a value. A schema that no field can show is edited as JSON, and so is a value of another type. */
 export function kindOf(schema: Schema, value: unknown, depth = 0): FieldKind {
   const type = typeOf(schema);
   const isGiven = value !== undefined && !(value instanceof Unparsed);
@@ -101,10 +101,10 @@ export function kindOf(schema: Schema, value: unknown, depth = 0): FieldKind {
   if (type === "string") return textKind(schema, value);
   if (type === "boolean") return { kind: "boolean" };
   if (type === "number" || type === "integer") return { kind: "number" };
-  // What is half written must not become fields under who types.
+  // Unfinished JSON must not turn into fields while the user types.
   if (depth >= maxDepth || value instanceof Unparsed) return { kind: "json" };
   if (type === "array") return isRecord(schema.items) ? { kind: "list", item: schema.items } : { kind: "json" };
-  // Fields alone could not add a name to an object that may have any.
+  // Fields could not add a new name to an object that allows any.
   const hasProperties = Object.keys(schemaIn(schema.properties)).length > 0;
   return hasProperties ? { kind: "object", fields: fieldsOf(schema, value) } : { kind: "json" };
 }

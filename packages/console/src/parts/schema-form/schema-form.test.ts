@@ -30,7 +30,7 @@ test("an optional group or list that was begun can be left out again, and says t
   expect(draw({})).toContain("words (optional)");
 });
 
-test("what must be there cannot be left out", () => {
+test("a required group or list cannot be left out", () => {
   const html = draw({ address: {}, words: ["a"] }, ["address", "words"]);
   expect(leftOut(html)).toEqual([]);
   expect(html).not.toContain("(optional)");

@@ -7,7 +7,7 @@ import { isRecord, kindOf, type Schema, withField } from "./schema-fields.ts";
 import { ValueField } from "./value-field.tsx";
 
 export interface ValueProps {
-  /** What the field is called; of the value itself, what it is: "Answer". */
+  /** The name of the field; for the value itself, what it is: "Answer". */
   readonly name: string;
   readonly schema: Schema;
   readonly isRequired: boolean;
@@ -28,12 +28,12 @@ const groupClass = "flex min-w-0 flex-col gap-3";
 
 type GroupProps = ValueProps & { readonly children: ReactNode };
 
-/** A list, or an object within another value. What was begun and need not be there can be left out again. */
+/** A list, or an object within another value. An optional one can be removed again. */
 function Group({ name, schema, isRequired, value, onChange, path, problems, children }: GroupProps) {
   const box = useRef<HTMLFieldSetElement>(null);
   const what = visibleText(name);
   const leaveOut = () => {
-    // The button goes, and the keyboard with it.
+    // The button disappears with the focus, so the focus moves to the box.
     box.current?.focus();
     onChange(undefined);
   };
@@ -92,7 +92,7 @@ function ListField(props: ValueProps & { readonly item: Schema }) {
   );
 }
 
-/** One value by its schema: a field, a list of them, or an object's. */
+/** One value by its schema: a field, a list of fields, or the fields of an object. */
 export function SchemaValue(props: ValueProps) {
   const { schema, value, onChange, path, problems, depth } = props;
   const kind = kindOf(schema, value, depth);
@@ -121,5 +121,5 @@ export function SchemaValue(props: ValueProps) {
 
 type SchemaFormProps = Pick<ValueProps, "name" | "schema" | "value" | "onChange" | "problems">;
 
-/** A form made from a JSON Schema. What it cannot draw is written as JSON. */
+/** A form made from a JSON Schema. Parts that it cannot draw are edited as JSON. */
 export const SchemaForm = (props: SchemaFormProps) => <SchemaValue {...props} isRequired path="" depth={0} />;

@@ -12,7 +12,7 @@ type ControlProps = ValueProps & {
 
 const inputTypes: Record<TextFormat, string> = { date: "date", "date-time": "text", email: "email", uri: "url" };
 
-/** A text that is cleared is left out, unless it must be there. */
+/** A cleared text is left out, unless it is required. */
 const textOrNothing = (text: string, isRequired: boolean): string | undefined =>
   text === "" && !isRequired ? undefined : text;
 
@@ -55,11 +55,11 @@ const writtenAs = (value: unknown): string => {
   return value === undefined ? "" : JSON.stringify(value, null, 2);
 };
 
-/** What is typed stays as it was typed; its value is what it says. */
+/** Shows the text exactly as typed; its value is what the text parses to. */
 function WrittenControl({ ids, value, onChange, isJson }: ControlProps & { readonly isJson: boolean }) {
   const [typed, setTyped] = useState(() => writtenAs(value));
   const parse = isJson ? parseJson : parseNumber;
-  // In a list from which one was removed, a field shows the value of its neighbour.
+  // After an item of a list is removed, its field shows the value of the next item.
   const text = writtenAs(parse(typed)) === writtenAs(value) ? typed : writtenAs(value);
   const change = ({ target }: { readonly target: { readonly value: string } }) => {
     setTyped(target.value);
@@ -114,7 +114,7 @@ function control(kind: OneFieldKind, props: ControlProps): ReactNode {
   }
 }
 
-/** One field with its description. Which kind it has is decided once: a form must not change under who types. */
+/** One field with its description. Its kind is decided once, so that the form does not change while the user types. */
 export function ValueField({ kind: kindNow, ...props }: ValueProps & { readonly kind: OneFieldKind }) {
   const [kind] = useState(kindNow);
   const { name, schema, isRequired, path, problems } = props;
