@@ -57,14 +57,14 @@ function DeleteDialog({ agent, ...dialog }: AgentDialogProps) {
   );
 }
 
-/** What the signed-in person may do with this agent. */
+/** The actions that the signed-in user may take on this agent. */
 export function AgentActions({ agent }: { readonly agent: Agent }) {
   const [open, setOpen] = useState<OpenDialog>();
   const close = () => setOpen(undefined);
   const [canWrite, canDelete] = [useCan("write"), useCan("delete")];
   const changed = useAgentChanged();
   const resume = useMutation({ mutationFn: () => perch.agents.resume(agent.id), onSuccess: changed });
-  // Pages where something is written or sent have a primary action of their own.
+  // Pages with their own primary action, such as saving or sending.
   const isPrimary = !useLocation({ select: ({ pathname }) => /\/(definition|playground|security)$/.test(pathname) });
   const isPaused = agent.status === "paused";
   return (

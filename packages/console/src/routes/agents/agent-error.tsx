@@ -5,10 +5,13 @@ import { PageError } from "../../frame/page-error.tsx";
 import { useCan } from "../../session/session.ts";
 import { RefusedNote } from "./security/refused-note.tsx";
 
-/** The ref comes from the address, and goes into a command that somebody copies. */
+/** The ref comes from the address and goes into a command that the user copies. */
 const isPlain = (ref: string): boolean => /^[A-Za-z0-9_-]+$/.test(ref);
 
-/** An agent whose own settings refuse this console says so here too, and how to undo them: its Security tab cannot be opened. */
+/**
+ * If an agent's own settings refuse this console, every page of the agent explains it and how to undo them, because its Security tab cannot
+ * be opened.
+ */
 export function AgentError(props: ComponentProps<typeof PageError>) {
   const { agent = "" } = useParams({ strict: false });
   const canRead = useCan("read");

@@ -51,7 +51,7 @@ const AgentTabs = ({ agent, name }: { readonly agent: string; readonly name: str
   </Tabs>
 );
 
-/** What every page of an agent has above it: its state, what is live where, and what can be done with it. */
+/** The header of every page of an agent: its state, its live versions, and its actions. */
 export function AgentFrame() {
   const { agent: ref } = route.useParams();
   const { data: agent } = useSuspenseQuery(agentQuery(ref));

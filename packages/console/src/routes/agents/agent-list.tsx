@@ -22,7 +22,7 @@ const NewAgentLink = () => (
   </Link>
 );
 
-/** All agents of the organisation. Until there is one, the page says how to make it, and notices when it appears. */
+/** All agents of the organisation. While there are none, the page explains how to create one, and notices when it appears. */
 export function AgentList() {
   const { sort = "name", q, status } = route.useSearch();
   const agents = useInfiniteQuery({

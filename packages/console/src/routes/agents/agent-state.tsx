@@ -1,7 +1,7 @@
 import type { AgentStatus } from "@perch/sdk";
 import { StatusMark } from "../../parts/status-mark.tsx";
 
-/** An agent that is running takes messages; nothing of it need be under way, so its mark stands still. */
+/** A running agent accepts messages. It may have no run under way, so its mark does not move. */
 export const AgentState = ({ status }: { readonly status: AgentStatus }) => (
   <StatusMark status={status === "running" ? "active" : status} word={status} />
 );

@@ -1,7 +1,7 @@
 import type { AgentStatus } from "@perch/sdk";
 import type { AgentSort } from "../../api/agents-queries.ts";
 
-/** What the list of agents shows, as it is in the address. */
+/** The sorting and filters of the list of agents, as they are in the address. */
 export interface AgentsSearch {
   /** A part of the name. */
   readonly q?: string | undefined;

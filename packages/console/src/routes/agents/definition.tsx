@@ -7,7 +7,7 @@ import { loadSchema } from "./definition/definition-schema.ts";
 
 const route = getRouteApi("/signed-in/agents/$agent/definition");
 
-// With the reader of YAML, which no other page needs.
+// Includes the YAML parser, which no other page needs.
 const DefinitionEditor = lazy(async () => ({
   default: (await import("./definition/definition-editor.tsx")).DefinitionEditor,
 }));

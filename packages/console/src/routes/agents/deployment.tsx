@@ -19,7 +19,7 @@ import { ListSection } from "./overview/list-section.tsx";
 
 const route = getRouteApi("/signed-in/agents/$agent/deployments/$deployment");
 
-/** What became of one deployment; of a canary, how it does beside the live version, and what its guards say. */
+/** One deployment and its outcome. For a canary, also its figures beside the live version and the result of its guards. */
 export function DeploymentPage() {
   const { agent, deployment: id } = route.useParams();
   const { data: deployment } = useSuspenseQuery(deploymentQuery(agent, id));

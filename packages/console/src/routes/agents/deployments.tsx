@@ -19,11 +19,11 @@ import { servedEnvironments } from "./live-deployments.ts";
 
 const route = getRouteApi("/signed-in/agents/$agent/deployments");
 
-/** All pages that reach into the time in sight: what is older is loaded when somebody asks for it. */
+/** All pages that reach into the visible time. Older ones are loaded when the user asks for them. */
 function useDeploymentPages(agent: string, environment: string | undefined, start: Date) {
   const query = useInfiniteQuery({
     ...deploymentPagesQuery(agent, environment),
-    // A poll reads all pages that were loaded.
+    // A poll reads all loaded pages.
     refetchInterval: ({ state }) =>
       pollMs(state.data?.pages.flatMap(({ data }) => data)) * (state.data?.pages.length ?? 1),
   });
@@ -37,7 +37,10 @@ function useDeploymentPages(agent: string, environment: string | undefined, star
   return { query, continuesBefore: hasNextPage && isReached ? oldest : undefined };
 }
 
-/** What the timeline shows beside the pages that were loaded: what is live, however old, and what was when the oldest of them was made. */
+/**
+ * The timeline's deployments beyond the loaded pages: the live ones, however old, and those that were live when the oldest loaded one was
+ * made.
+ */
 function useOlder(agent: string, env: string | undefined, pages: ReturnType<typeof useDeploymentPages>) {
   const { data: everywhere = [] } = useQuery(activeDeploymentsQuery(agent));
   const active = everywhere.filter(({ environment }) => env === undefined || environment === env);
@@ -46,7 +49,7 @@ function useOlder(agent: string, env: string | undefined, pages: ReturnType<type
   return [...active, ...earlier];
 }
 
-/** The last of two chosen ones gives way to a third. */
+/** A third choice replaces the second. */
 const toggled = (chosen: readonly string[], id: string): readonly string[] =>
   chosen.includes(id) ? chosen.filter((each) => each !== id) : [...chosen.slice(0, 1), id];
 
@@ -72,7 +75,7 @@ const NoDeployments = ({ agent, env }: { readonly agent: string; readonly env: s
   </EmptyState>
 );
 
-/** Which version served each environment when, and what differs between any two of them. */
+/** The version that served each environment at each time, and the differences between any two of them. */
 export function AgentDeployments() {
   const { agent } = route.useParams();
   const { from, to } = route.useSearch();
@@ -82,7 +85,7 @@ export function AgentDeployments() {
   const pages = useDeploymentPages(agent, env, resolveRange(range, clock).start);
   const older = useOlder(agent, env, pages);
   const { query } = pages;
-  // What was loaded since the clock's last tick is in sight too.
+  // Deployments loaded since the clock's last tick are in sight too.
   const now = new Date(Math.max(clock.getTime(), query.dataUpdatedAt));
   const { start, end = now } = resolveRange(range, now);
   const span = { start: start.getTime(), end: end.getTime() };

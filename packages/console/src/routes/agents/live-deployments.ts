@@ -1,6 +1,6 @@
 import type { Deployment } from "@perch/sdk";
 
-/** What serves the requests of one environment. */
+/** The deployments that serve the requests of one environment. */
 export interface ServedEnvironment {
   readonly environment: string;
   readonly live: Deployment | undefined;
@@ -9,7 +9,7 @@ export interface ServedEnvironment {
 
 const isCanary = ({ traffic_percent }: Deployment): boolean => traffic_percent < 100;
 
-/** `production` first, because it is asked about most; the others by name. */
+/** `production` first, because users ask about it most; the others by name. */
 export const inEnvironmentOrder = (a: string, b: string): number =>
   Number(b === "production") - Number(a === "production") || a.localeCompare(b);
 

@@ -2,7 +2,7 @@ import { StatusMark } from "../../parts/status-mark.tsx";
 import type { ServedEnvironment } from "./live-deployments.ts";
 
 interface LiveVersionProps extends ServedEnvironment {
-  /** Left out where one environment was chosen for the whole page. */
+  /** Left out if one environment is chosen for the whole page. */
   readonly withName?: boolean;
 }
 

@@ -80,7 +80,7 @@ function NewAgentForm() {
   );
 }
 
-/** A short form, and then on to the playground: the rest of an agent is easier to say once it has answered something. */
+/** A short form that leads to the playground. The rest of an agent is easier to define once it has answered something. */
 export const NewAgent = () => (
   <Page title="New agent" width="form">
     {useCan("write") ? <NewAgentForm /> : <MayNot what="create agents" permission="write" />}

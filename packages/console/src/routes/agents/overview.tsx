@@ -6,7 +6,7 @@ import { LiveTable } from "./overview/live-table.tsx";
 
 const route = getRouteApi("/signed-in/agents/$agent/");
 
-/** How the agent is: what is live, how it does, and what happened last. */
+/** The state of the agent: its live versions, its figures, and its last runs and deployments. */
 export function Overview() {
   const { agent } = route.useParams();
   return (

@@ -1,11 +1,11 @@
-/** What the playground sends, as it is in the address: a link gives a colleague the same playground. */
+/** The settings of the playground, as they are in the address: a link gives a colleague the same playground. */
 export interface PlaygroundSearch {
   readonly version?: string | undefined;
   /** A second version beside it. */
   readonly compare?: string | undefined;
   readonly user?: string | undefined;
   readonly session?: string | undefined;
-  /** A run whose message is taken over, to edit and run again. */
+  /** A run whose message is copied into the input, to edit and run again. */
   readonly from?: string | undefined;
 }
 

@@ -11,7 +11,7 @@ import { usePlayground } from "./playground/use-playground.ts";
 import { usePlaygroundInput } from "./playground/use-playground-input.ts";
 import { useVersionOptions } from "./playground/use-version-options.ts";
 
-/** Another agent has other turns: nothing of the one before is kept. */
+/** Another agent has other turns, so no state is carried over. */
 export function Playground() {
   const { agent } = useParams({ from: "/signed-in/agents/$agent/playground" });
   return <PlaygroundOf key={agent} agent={agent} />;

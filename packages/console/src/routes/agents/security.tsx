@@ -20,7 +20,7 @@ import { useSecurity } from "./security/use-security.ts";
 const route = getRouteApi("/signed-in/agents/$agent/security");
 const serverSays = "The server says that these settings would refuse this very request.";
 
-/** What is known of this browser: the address is that of the session's sign-in. */
+/** Facts about this browser. The address is the one that the session was started from. */
 function useHere(): Here {
   const { key, session } = useMe();
   const { data: own } = useQuery({ ...ownSessionQuery, enabled: session !== null });
@@ -98,7 +98,7 @@ function SecurityForm({ agentRef, agent, canManage }: FormProps) {
           <RefusedNote error={security.refusal} agentName={agent.name} onRetry={() => void security.probe()} />
         )}
       </div>
-      {/* While it is saved, nothing can be changed: the form begins again with what was saved. */}
+      {/* While saving, nothing can be changed, because the form restarts with the saved settings. */}
       <fieldset key={security.generation} disabled={!canManage || save.isPending} className="min-w-0">
         <legend className="sr-only">Security settings</legend>
         <SecurityBlocks draft={draft} onChange={change} problems={problems} />
@@ -109,7 +109,7 @@ function SecurityForm({ agentRef, agent, canManage }: FormProps) {
         onClose={() => setIsAsking(false)}
         agentName={agent.name}
         reasons={reasons}
-        // Of what was not said here, the server's own check still warns.
+        // True confirms a lock-out that the user has seen. If false, the server still warns about reasons that the page cannot know.
         onConfirm={() => save.mutateAsync(isKnownRefusal || isLockOut)}
       />
       <LeaveGuard
@@ -120,7 +120,7 @@ function SecurityForm({ agentRef, agent, canManage }: FormProps) {
   );
 }
 
-/** What the agent demands of requests, as a form. */
+/** The agent's security settings, as a form. */
 export function Security() {
   const { agent: ref } = route.useParams();
   const { data: agent } = useSuspenseQuery(agentQuery(ref));

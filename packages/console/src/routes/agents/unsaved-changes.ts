@@ -1,6 +1,6 @@
 import { createContext, useContext, useEffect } from "react";
 
-/** Whether the definition has changes that are not saved: they are typed on one page, and actions above all pages leave them out. */
+/** Whether the definition has unsaved changes. They are made on one page, and the actions above all pages do not include them. */
 interface UnsavedChanges {
   readonly hasUnsaved: boolean;
   readonly setHasUnsaved: (hasUnsaved: boolean) => void;
@@ -13,7 +13,7 @@ export const UnsavedChangesContext = createContext<UnsavedChanges>({
 
 export const useHasUnsaved = (): boolean => useContext(UnsavedChangesContext).hasUnsaved;
 
-/** Says so for as long as the component is shown. */
+/** Marks the definition as unsaved while the component is shown. */
 export function useSayUnsaved(isDirty: boolean): void {
   const { setHasUnsaved } = useContext(UnsavedChangesContext);
   useEffect(() => {

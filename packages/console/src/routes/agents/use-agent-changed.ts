@@ -1,6 +1,6 @@
 import { useQueryClient } from "@tanstack/react-query";
 
-/** Everything that the console shows of agents is read again: a change of one is in many places. */
+/** Invalidates everything that the console shows about agents, because one change appears in many places. */
 export function useAgentChanged(): () => Promise<void> {
   const queryClient = useQueryClient();
   return async () => {

@@ -1,6 +1,6 @@
 import { textSearch } from "../../parts/text-search.ts";
 
-/** The two versions that are compared, as labels or `draft`; or the one whose definition is shown. */
+/** The two compared versions, as labels or `draft`; or the one whose definition is shown. */
 export interface VersionsSearch {
   readonly shown?: string | undefined;
   readonly from?: string | undefined;

@@ -14,7 +14,7 @@ import { VersionTable } from "./versions/version-table.tsx";
 
 const route = getRouteApi("/signed-in/agents/$agent/versions");
 
-/** What was deployed, who made it, where it is live, and what differs between any two. */
+/** The deployed versions: their creators, where each is live, and the differences between any two. */
 export function Versions() {
   const { agent: ref } = route.useParams();
   const { from, shown } = route.useSearch();

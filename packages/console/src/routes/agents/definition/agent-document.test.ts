@@ -40,7 +40,7 @@ describe("agent document", () => {
     expect(textAt(["tools", 0, "url"])).toBe("name: shelf\n");
   });
 
-  test("says where the YAML is broken", () => {
+  test("reports where the YAML is broken", () => {
     expect(parseText("model: [").problems[0]?.from).toBeGreaterThan(0);
     expect(parseText("- a list").problems).toHaveLength(1);
   });

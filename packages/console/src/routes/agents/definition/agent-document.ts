@@ -26,7 +26,7 @@ const fields = [
   "security",
 ] as const satisfies (keyof Agent)[];
 
-/** Without `auth`: the server never shows its secrets, so it could not be saved again. */
+/** Leaves out `auth`, because the server never returns its secrets and it could not be saved again. */
 export const documentOf = (agent: Agent): AgentDocument =>
   Object.fromEntries(fields.flatMap((field) => (agent[field] === undefined ? [] : [[field, agent[field]]])));
 
@@ -34,7 +34,7 @@ export const textOf = (document: AgentDocument): string => stringify(document, {
 
 export interface ParsedText {
   readonly yaml: Document;
-  /** Undefined if the text is no YAML, or no object. */
+  /** Undefined if the text is not YAML, or not an object. */
   readonly document: AgentDocument | undefined;
   readonly problems: readonly TextProblem[];
 }
@@ -61,7 +61,7 @@ export function withField(text: string, path: Path, value: unknown): string {
   return yaml.toString({ lineWidth: 0, blockQuote: "literal" });
 }
 
-/** Where a field stands in the text: itself, or else the nearest field around it. */
+/** The position of a field in the text, or of the nearest field around it. */
 export function rangeOf(yaml: Document, path: Path): { readonly from: number; readonly to: number } {
   for (let length = path.length; length > 0; length--) {
     const node = yaml.getIn(path.slice(0, length), true);

@@ -7,7 +7,7 @@ const problemsOf = (document: object) =>
   checkDocument(schema, document).map(({ path, message }) => `${path.join(".")}: ${message}`);
 
 describe("checkDocument", () => {
-  test("can read every pattern of the schema: one that it cannot would hide all that is wrong", () => {
+  test("can read every pattern of the schema, because an unreadable one would hide all problems", () => {
     const patterns = [...JSON.stringify(schema).matchAll(/"pattern":("(?:[^"\\]|\\.)*")/g)].map(
       ([, text = ""]) => JSON.parse(text) as string,
     );

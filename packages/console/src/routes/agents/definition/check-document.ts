@@ -35,7 +35,7 @@ const texts: Reading["texts"] = {
   [notAllowed]: ({ path }) => `There is no field ${path.at(-1)}`,
 };
 
-/** What the schema finds wrong, while somebody types. The server has the last word when it is saved. */
+/** The schema's problems while the user types. The server validates the document again when it is saved. */
 export function checkDocument(root: Schema, document: unknown): FieldProblem[] {
   const resolve = (schema: Schema, value: unknown): Schema => {
     const [only = {}, ...others] = optionsOf(root, schema);

@@ -7,7 +7,7 @@ import { Button } from "../../../parts/button.tsx";
 import { OutsideText } from "../../../parts/outside-text.tsx";
 import { useCan } from "../../../session/session.ts";
 
-/** Who changed the agent last: a person, a user, or a key by its name. Only those who may read the audit log learn it. */
+/** The last editor of the agent: a person, a user, or a key by its name. Only users who may read the audit log see it. */
 function useLastChange(agentId: string): string | undefined {
   const canManage = useCan("manage");
   const { data: names } = useQuery({ ...keyNamesQuery, enabled: canManage });

@@ -19,7 +19,7 @@ import type { YamlEditorProps } from "./yaml-editor.tsx";
 
 const route = getRouteApi("/signed-in/agents/$agent/definition");
 
-// In two parts, loaded at the same time: the editor itself, and what it knows of YAML and of agents.
+// Loaded in two parts at the same time: the editor itself, and its support for YAML and agents.
 const YamlEditor = lazy(async () => {
   const [{ createYamlExtensions }, { YamlEditor: Editor }] = await Promise.all([
     import("./yaml-extensions.ts"),
@@ -55,7 +55,7 @@ function View({ agent, agentRef, schema, definition, canWrite }: ViewProps) {
   return <DefinitionForm agent={agent} definition={definition} schema={schema} readOnly={!canWrite} />;
 }
 
-/** The draft, as a form or as YAML: one document in both, kept while somebody goes back and forth. */
+/** The draft, as a form or as YAML. Both edit one document, which stays when the user switches between them. */
 export function DefinitionEditor(props: DefinitionEditorProps) {
   const definition = useDefinition(props.agentRef, props.agent, props.schema);
   useSayUnsaved(definition.isDirty);
@@ -66,7 +66,7 @@ export function DefinitionEditor(props: DefinitionEditorProps) {
   return (
     // The editor scrolls by itself; the other views scroll with the page.
     <div className={classNames("flex flex-col", view === "yaml" ? "h-full min-h-80" : "min-h-full")}>
-      {/* What saving or checking says stays in sight, however far down somebody has scrolled. */}
+      {/* Messages about saving and checking stay in sight however far the user has scrolled. */}
       <div className="sticky top-0 z-10 max-h-[60vh] overflow-auto border-line border-b bg-page px-4 pb-2 text-table [&>*:not(:empty)]:mt-2">
         <DefinitionBar definition={definition} check={check} canWrite={canWrite} />
         {!canWrite && <MayNot what="change this definition" permission="write" />}

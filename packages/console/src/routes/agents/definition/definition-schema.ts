@@ -26,7 +26,7 @@ export type Schema = {
   readonly default?: unknown;
 };
 
-/** The parts of an agent file that are no part of an agent's definition here. */
+/** Fields of an agent file that are not part of the definition here. */
 const outside = ["name", "secrets", "auth"];
 
 /** The schema that `perch init` writes beside an agent file: generated from the contract, the same for the form and the editor. */
@@ -49,21 +49,21 @@ function resolved(root: Schema, schema: Schema): Schema {
 const resolvedOnce = (root: Schema, schema: Schema): Schema =>
   schema.$ref === undefined && schema.allOf === undefined ? schema : resolved(root, schema);
 
-/** The forms that a value may have; one, where the schema has no choice. */
+/** The forms that a value may have; only one if the schema has no choice. */
 export function optionsOf(root: Schema, schema: Schema): Schema[] {
   const { anyOf, oneOf, ...own } = resolvedOnce(root, schema);
   const options = anyOf ?? oneOf;
   return options ? options.flatMap((each) => optionsOf(root, each)).map((each) => ({ ...own, ...each })) : [own];
 }
 
-/** The form that a value is meant to have: that of its `type`, or else the first that is not null. */
+/** The form that a value is meant to have: the one with its `type`, or else the first that is not null. */
 export function chosenOption(root: Schema, schema: Schema, value: unknown): Schema {
   const options = optionsOf(root, schema).filter(({ type }) => type !== "null");
   const kind = typeof value === "object" && value !== null ? (value as { type?: unknown }).type : undefined;
   return options.find(({ properties }) => kind !== undefined && properties?.type?.const === kind) ?? options[0] ?? {};
 }
 
-/** The schema of a field. Undefined where the schema knows no such field. */
+/** The schema of a field. Undefined if the schema has no such field. */
 export function schemaAt(root: Schema, path: Path, document: unknown): Schema | undefined {
   let [schema, value]: [Schema | undefined, unknown] = [root, document];
   for (const step of path) {

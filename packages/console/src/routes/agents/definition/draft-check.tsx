@@ -7,12 +7,12 @@ import { ErrorNote } from "../../../parts/error-note.tsx";
 import { OutsideText } from "../../../parts/outside-text.tsx";
 import { StatusMark } from "../../../parts/status-mark.tsx";
 
-/** Whether a deployment of the saved draft would become active, before anybody deploys it. */
+/** Whether a deployment of the saved draft would become active, checked before it is deployed. */
 export function useDraftCheck(agent: Agent, isDirty: boolean) {
   const check = useMutation({ mutationFn: async () => (await perch.agents.check(agent.id)).problems });
   const { reset } = check;
   const { updated_at } = agent;
-  // What was found belongs to the draft as it was.
+  // The findings belong to the previous draft.
   useEffect(() => reset(), [reset, updated_at, isDirty]);
   return check;
 }

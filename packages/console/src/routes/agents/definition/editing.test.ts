@@ -8,15 +8,15 @@ const agent = { model: "perch/echo", instructions: "Echo.", temperature: null } 
 const document = { ...documentOf(agent), temperature: 0.5 };
 const sent = { document, text: "model: perch/echo\ninstructions: Echo.\ntemperature: 0.5\n" };
 const editing = { base: agent, began: documentOf(agent), text: sent.text };
-// With what somebody else has changed, which was not overwritten.
+// Includes another user's change, which was not overwritten.
 const saved = { ...agent, temperature: 0.5, model: "perch/script" } as Agent;
 
-test("nothing is left to save of what was sent, or was discarded meanwhile", () => {
+test("nothing is left to save if the text was sent, or discarded meanwhile", () => {
   expect(editingAfterSave(editing, sent, saved)).toBeUndefined();
   expect(editingAfterSave(undefined, sent, saved)).toBeUndefined();
 });
 
-test("what was typed while it was being saved is kept, and saving it takes back nothing of others", () => {
+test("text typed during a save stays, and saving it reverts no other user's change", () => {
   const text = sent.text.replace("Echo.", "Echo it all.");
   const kept = editingAfterSave({ ...editing, text }, sent, saved);
   expect(kept).toMatchObject({ base: saved, text });

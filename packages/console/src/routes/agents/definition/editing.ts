@@ -1,10 +1,10 @@
 import type { Agent } from "@perch/sdk";
 import type { AgentDocument } from "./agent-document.ts";
 
-/** What somebody has typed, and the agent that it began with. */
+/** The typed text, and the agent that it started from. */
 export interface Editing {
   readonly base: Agent;
-  /** What the text is compared with: only what differs from it is saved. */
+  /** The base of the comparison: only fields that differ from it are saved. */
   readonly began: AgentDocument;
   readonly text: string;
 }
@@ -14,7 +14,10 @@ interface Sent {
   readonly text: string;
 }
 
-/** After saving nothing is left to save, but for what was typed since. That is compared with what was sent, so that it takes back nothing of others. */
+/**
+ * After saving, only text typed since then is left to save. It is compared with the sent document, so that it reverts no other user's
+ * change.
+ */
 export const editingAfterSave = (editing: Editing | undefined, sent: Sent, saved: Agent): Editing | undefined =>
   editing === undefined || editing.text === sent.text
     ? undefined

@@ -6,7 +6,7 @@ import { type FormPart, valueAt } from "./form-field.tsx";
 const path = ["fallback_models"];
 const max = 5;
 
-/** In their order: the next one is tried when the one before it fails. */
+/** In order: the next model is tried when the one before it fails. */
 export function FallbackModels({ definition, readOnly }: FormPart & { readonly readOnly: boolean }) {
   const value = valueAt(definition, path);
   const models = Array.isArray(value) ? (value as string[]) : [];

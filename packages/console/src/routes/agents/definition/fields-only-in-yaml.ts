@@ -2,11 +2,13 @@ import type { AgentDocument } from "./agent-document.ts";
 import { defaultsOf, type Schema } from "./definition-schema.ts";
 import { isSameJson } from "./patch-of.ts";
 
-/** What the form shows. Of `memory` it has all but the embedder; tools are edited one by one. */
+/** The fields of the form. For `memory` it has all but the embedder; tools are edited one by one. */
 const shown = ["model", "fallback_models", "temperature", "instructions", "tools", "memory", "limits", "logs"];
 const unshown = ["embedder"];
 
-/** Fields that are not at their default and that only the YAML shows, so that nobody takes the form for the whole. */
+/**
+ * Fields that differ from their default and are only visible in the YAML, so that the user does not take the form for the whole definition.
+ */
 export function fieldsOnlyInYaml(schema: Schema, document: AgentDocument): string[] {
   const defaults = defaultsOf(schema);
   const whole = Object.keys(document).filter(

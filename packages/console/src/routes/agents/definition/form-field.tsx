@@ -4,7 +4,7 @@ import type { Path } from "./agent-document.ts";
 import { type Schema, schemaAt } from "./definition-schema.ts";
 import type { Definition } from "./use-definition.ts";
 
-/** What each part of the form needs of the whole. */
+/** The props that every part of the form needs. */
 export interface FormPart {
   readonly definition: Definition;
   readonly schema: Schema;
@@ -17,7 +17,7 @@ export const valueAt = ({ parsed }: Definition, path: Path): unknown =>
     parsed.document,
   );
 
-/** A field of the document, with the schema's own words as its hint and what is wrong with it. */
+/** A field of the document, with the schema's description as its hint and its problem. */
 export interface DocumentFieldProps extends FormPart {
   readonly label: string;
   readonly path: Path;
@@ -42,7 +42,7 @@ interface NumberFieldProps extends FormPart {
   readonly label: string;
   readonly path: Path;
   readonly hint?: ReactNode;
-  /** What an empty field stands for. Absent: the default. */
+  /** The value of an empty field. If absent, the default. */
   readonly empty?: null;
   readonly step?: string;
 }

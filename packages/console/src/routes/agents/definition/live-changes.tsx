@@ -15,7 +15,7 @@ interface LiveChangesProps {
   readonly isDirty: boolean;
 }
 
-/** What a deployment of the saved draft would change in an environment. */
+/** The changes that a deployment of the saved draft would make in an environment. */
 export function LiveChanges({ agentRef, isDirty }: LiveChangesProps) {
   const { env } = useSearch({ strict: false });
   const { data: active } = useSuspenseQuery(activeDeploymentsQuery(agentRef));

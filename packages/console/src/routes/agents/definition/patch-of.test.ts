@@ -4,7 +4,7 @@ import { patchOf } from "./patch-of.ts";
 const defaults = { limits: { max_steps: 20, max_tokens: 100_000 }, memory: { recall: false } };
 
 describe("patchOf", () => {
-  test("sends nothing that is as it was, whatever the order of its fields", () => {
+  test("sends no unchanged field, whatever its order of keys", () => {
     const base = { model: "perch/echo", limits: { max_steps: 5, max_tokens: 7 } };
     expect(patchOf(base, { limits: { max_tokens: 7, max_steps: 5 }, model: "perch/echo" }, defaults)).toEqual({});
   });

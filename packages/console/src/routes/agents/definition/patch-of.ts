@@ -12,8 +12,8 @@ const nullFor = (fields: object): Record<string, null> =>
   Object.fromEntries(Object.keys(fields).map((name) => [name, null]));
 
 /**
- * The change that makes `next` of `base`. The document is the whole definition, so what was removed from it gets its default again: the API
- * merges `memory`, `limits` and `security` field by field, and would keep it.
+ * The change that turns `base` into `next`. The document is the whole definition, so a removed field gets its default again: the API merges
+ * `memory`, `limits` and `security` field by field, and would otherwise leave it unchanged.
  */
 export function patchOf(base: AgentDocument, next: AgentDocument, defaults: AgentDocument): UpdateAgent {
   const patch: Record<string, unknown> = {};

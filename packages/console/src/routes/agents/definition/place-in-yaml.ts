@@ -1,15 +1,15 @@
 import type { Path } from "./agent-document.ts";
 
 export interface PlaceInYaml {
-  /** For a field: the object that it would be in. For a value: the field itself. */
+  /** For a field: the object that would contain it. For a value: the field itself. */
   readonly path: Path;
   readonly kind: "field" | "value";
-  /** What is written of it already. */
+  /** The part that is already written. */
   readonly typed: string;
 }
 
 interface Line {
-  /** Where the field's name begins, after the dash of an item. */
+  /** The column where the field's name begins, after the dash of an item. */
   readonly indent: number;
   readonly isItem: boolean;
   readonly name: string | undefined;
@@ -22,7 +22,7 @@ function readLine(text: string): Line {
   return { indent: space.length + dash.length, isItem: dash !== "", name };
 }
 
-/** How many items of the list stand above the line that begins one. */
+/** The number of items above the line that begins one. */
 function indexOfItem(lines: readonly string[], itemLine: number): number {
   const dashAt = (lines[itemLine] ?? "").indexOf("-");
   let index = 0;
@@ -36,7 +36,7 @@ function indexOfItem(lines: readonly string[], itemLine: number): number {
   return index;
 }
 
-/** The fields around a line, by their indentation: a document is seldom whole while somebody types in it. */
+/** The fields around a line, by their indentation, because the document is rarely complete while the user types. */
 function pathAround(lines: readonly string[], lineIndex: number): Path {
   const path: (string | number)[] = [];
   let { indent } = readLine(lines[lineIndex] ?? "");
@@ -50,7 +50,7 @@ function pathAround(lines: readonly string[], lineIndex: number): Path {
     }
     if (read.isItem && read.indent === indent) {
       path.unshift(indexOfItem(lines, line));
-      // The list's own name stands at the dash, or to the left of it.
+      // The list's own name is at the column of the dash, or to the left of it.
       indent = text.indexOf("-") + 1;
     }
   }

@@ -11,13 +11,13 @@ test("a problem is named with its line and its field", () => {
   expect(problemSentence(text, [temperature])).toBe("Line 3, temperature: at most 2.");
 });
 
-test("of several problems, the first in the text is named, and how many there are", () => {
+test("the first of several problems is named, with their number", () => {
   expect(problemSentence(text, [temperature, logs])).toBe(
     "2 problems. Line 2, logs: expected one of off, shapes, full.",
   );
 });
 
-test("a text that is no YAML has a line, and no field", () => {
+test("a text that is not YAML has a line, and no field", () => {
   const broken = "model: perch/echo\nlogs: [\n";
   expect(problemSentence(broken, parseText(broken).problems)).toMatch(/^Line [23]: \S/);
 });

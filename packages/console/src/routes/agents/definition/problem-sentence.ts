@@ -1,7 +1,7 @@
 import type { TextProblem } from "./agent-document.ts";
 
 export interface YamlProblem extends TextProblem {
-  /** Absent if the text is no YAML. */
+  /** Absent if the text is not YAML. */
   readonly field?: string;
 }
 
@@ -10,7 +10,7 @@ const afterColon = (message: string): string => message.replace(/^[A-Z](?=[a-z ]
 
 const lineOf = (text: string, position: number): number => text.slice(0, position).split("\n").length;
 
-/** The first problem with its line and field, and how many there are; without one, what the editor can do. */
+/** The first problem with its line and field, and the number of problems; without any, a hint about the editor. */
 export function problemSentence(text: string, problems: readonly YamlProblem[]): string {
   const [first] = [...problems].sort((a, b) => a.from - b.from);
   if (!first) return "Ctrl Space completes.";

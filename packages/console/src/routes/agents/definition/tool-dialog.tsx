@@ -169,7 +169,7 @@ export function ToolDialog({ tool, onClose, onSave }: ToolDialogProps) {
   const [isAsking, setIsAsking] = useState(false);
   const set = (change: Partial<Texts>) => setTexts((before) => ({ ...before, ...change }));
   const isValid = texts.type === "mcp" || jsonProblem(texts.parameters) === undefined;
-  // Escape and a click beside the dialog are easily done by mistake.
+  // Escape and a click outside the dialog easily happen by mistake.
   const close = () => (isSameJson(texts, textsOf(tool)) ? onClose() : setIsAsking(true));
   return (
     <Dialog open onClose={close} title={tool ? `Edit tool ${tool.name}` : "Add tool"}>

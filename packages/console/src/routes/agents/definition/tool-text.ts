@@ -1,4 +1,4 @@
-/** A tool as it stands in the document: what the dialog does not know stays in it. */
+/** A tool as it is in the document, including fields that the dialog does not know. */
 export interface Tool {
   readonly type?: string;
   readonly name?: string;
@@ -12,7 +12,7 @@ export interface Tool {
 
 const known = ["type", "name", "url", "method", "description", "headers", "query", "parameters"];
 
-/** What the dialog does not show, such as `approval`, stays with the tool, unless it becomes one of another type. */
+/** Fields that the dialog does not show, such as `approval`, stay with the tool unless its type changes. */
 export const unknownFields = (tool: Tool | undefined, type: string): object =>
   tool?.type === type ? Object.fromEntries(Object.entries(tool).filter(([name]) => !known.includes(name))) : {};
 

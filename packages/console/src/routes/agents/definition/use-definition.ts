@@ -18,7 +18,7 @@ import { defaultsOf, type Schema } from "./definition-schema.ts";
 import { type Editing, editingAfterSave } from "./editing.ts";
 import { isSameJson, patchOf } from "./patch-of.ts";
 
-/** What is sent, and what it is compared with. */
+/** The sent document, and the one that it is compared with. */
 interface Saving extends Editing {
   readonly document: AgentDocument;
   readonly ifMatch: string | undefined;
@@ -28,16 +28,16 @@ export interface Definition {
   readonly text: string;
   readonly parsed: ParsedText;
   readonly isDirty: boolean;
-  /** By the path of the field, such as `limits.max_steps`: from the server, or else from the schema. */
+  /** Problems by the path of the field, such as `limits.max_steps`: from the server, or else from the schema. */
   readonly problems: ReadonlyMap<string, string>;
   readonly setText: (text: string) => void;
   readonly setField: (path: Path, value: unknown) => void;
   readonly discard: () => void;
   readonly save: () => void;
   readonly isSaving: boolean;
-  /** An error of saving that is not about a single field, or about one that nobody sees. */
+  /** A saving error that is not about a single field, or is about a hidden one. */
   readonly error: unknown;
-  /** The agent as somebody else has changed it meanwhile. */
+  /** The agent after another user's change. */
   readonly changedMeanwhile: Agent | undefined;
   readonly overwrite: () => void;
 }
@@ -47,7 +47,7 @@ function problemsOf(schema: Schema, document: AgentDocument | undefined, error: 
   return new Map([...found.map(({ path, message }) => [path.join("."), message] as const), ...problemsByField(error)]);
 }
 
-/** Saves only what was changed, and only if nobody has changed the agent meanwhile. */
+/** Saves only the changed fields, and only if no other user has changed the agent since. */
 function useSave(ref: string, schema: Schema, onSaved: (sent: Saving, saved: Agent) => void) {
   const queryClient = useQueryClient();
   const [changedMeanwhile, setChangedMeanwhile] = useState<Agent>();

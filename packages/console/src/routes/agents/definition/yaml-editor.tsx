@@ -13,10 +13,10 @@ export interface YamlEditorProps {
   readonly createExtensions: (schema: Schema) => Extension;
 }
 
-/** The path in a message such as `tools.0.url`. A field's own name has no dots in this document. */
+/** The path in a message, such as `tools.0.url`. Field names of this document have no dots. */
 const pathOf = (field: string) => field.split(".").map((step) => (/^\d+$/.test(step) ? Number(step) : step));
 
-/** What is wrong, at the line of its field: with the YAML itself, else with the document. */
+/** The problems at the lines of their fields: those of the YAML itself, else those of the document. */
 function problemsInText({ parsed, problems }: Definition): readonly YamlProblem[] {
   if (parsed.problems.length > 0) return parsed.problems;
   return [...problems].map(([field, message]) => ({ ...rangeOf(parsed.yaml, pathOf(field)), field, message }));

@@ -11,7 +11,7 @@ interface CanaryActionsProps {
   readonly live: Deployment | undefined;
 }
 
-/** A canary ends in one of two ways: it becomes the live version, or it gets no more requests. */
+/** A canary ends in one of two ways: it becomes the live version, or it stops getting requests. */
 export function CanaryActions({ agent, canary, live }: CanaryActionsProps) {
   const promotion = useAsked(live);
   const ending = useAsked(live);

@@ -24,7 +24,7 @@ interface DeployDialogProps {
   readonly agent: Agent;
   readonly open: boolean;
   readonly onClose: () => void;
-  /** A version that exists. The draft, as a new version, if absent. */
+  /** An existing version. If absent, the draft becomes a new version. */
   readonly version?: string | undefined;
 }
 
@@ -51,7 +51,7 @@ function DeployForm({ agent, onClose, version }: Omit<DeployDialogProps, "open">
     const trafficPercent = Number(traffic);
     const guards = isCanary ? toGuards(guardValues) : undefined;
     const deploying = { environment, version: label, trafficPercent, guards, isRedeployed };
-    // Given here, so that it is not called once this form is gone: it would close the next one.
+    // Passed to `mutate`, so that it is not called after this form is gone, when it would close the next one.
     deploy.mutate(deploying, { onSuccess: onClose });
   };
   return (
@@ -90,7 +90,10 @@ function DeployForm({ agent, onClose, version }: Omit<DeployDialogProps, "open">
   );
 }
 
-/** Deploys the draft or a version, and says before what will be live after. It stays open until the outcome is known, or is closed: the page says it then. */
+/**
+ * Deploys the draft or a version, and describes the result beforehand. It stays open until the outcome is known. If the user closes it, the
+ * page shows the outcome.
+ */
 export const DeployDialog = ({ open, onClose, ...rest }: DeployDialogProps) => (
   <Dialog open={open} onClose={onClose} title={`Deploy ${rest.agent.name}`}>
     <DeployForm {...rest} onClose={onClose} />

@@ -1,7 +1,7 @@
 import { Field, Select, TextInput } from "../../../parts/field.tsx";
 import { SuggestedInput } from "../../../parts/suggested-input.tsx";
 
-/** The draft stands beside the versions, and no version has an empty label. */
+/** The value of the draft among the versions; no version has an empty label. */
 export const draft = "";
 
 interface FieldProps {
@@ -10,7 +10,7 @@ interface FieldProps {
   readonly problem?: string | undefined;
 }
 
-/** Environments come into being by the first deployment, so any name can be typed. */
+/** The first deployment creates an environment, so any name can be typed. */
 export const EnvironmentField = ({
   value,
   onChange,
@@ -32,7 +32,7 @@ export const EnvironmentField = ({
 
 interface SourceFieldProps extends FieldProps {
   readonly labels: readonly string[];
-  /** A version that may be older than the labels that were loaded. */
+  /** A version that may be older than the loaded labels. */
   readonly first: string | undefined;
 }
 

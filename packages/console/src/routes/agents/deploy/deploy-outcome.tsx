@@ -7,11 +7,11 @@ import { deployKey } from "./use-deploy.ts";
 
 interface DeployOutcomeProps {
   readonly agentId: string;
-  /** What serves requests now. */
+  /** The deployments that serve requests now. */
   readonly active: readonly Deployment[];
 }
 
-/** What became of the deployment that was begun last, for whoever closed its dialog meanwhile. */
+/** The outcome of the deployment that was started last, for a user who has closed its dialog. */
 export function DeployOutcome({ agentId, active }: DeployOutcomeProps) {
   const mutationKey = deployKey(agentId);
   const last = useMutationState({ filters: { mutationKey }, select: ({ state }) => state as DeployState }).at(-1);

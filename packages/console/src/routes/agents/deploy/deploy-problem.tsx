@@ -2,9 +2,9 @@ import { DeploymentFailedError, TimeoutError } from "@perch/sdk";
 import { ErrorNote } from "../../../parts/error-note.tsx";
 import { OutsideText } from "../../../parts/outside-text.tsx";
 
-/** Why a deployment did not work: the checks that failed, in words that tools and models may have chosen, or the API's error. */
+/** The reason why a deployment failed: the failed checks, which may quote tools and models, or the API's error. */
 export function DeployProblem({ error }: { readonly error: Error }) {
-  // That its checks take long is no error; the sentence about it says so.
+  // Slow checks are not an error; another sentence reports them.
   if (error instanceof TimeoutError && error.method === "GET") return null;
   if (!(error instanceof DeploymentFailedError)) return <ErrorNote error={error} />;
   return (

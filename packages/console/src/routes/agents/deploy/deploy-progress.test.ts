@@ -25,12 +25,12 @@ test.each([
   expect(afterError(error)).toContain("v3 was still being checked for production");
 });
 
-test("it is not said that nothing was deployed when the server did not answer at all", () => {
+test("the page does not claim that nothing was deployed if the server did not answer", () => {
   const error = new ConnectionError({ ...created, code: "connection_failed", message: "No connection." });
   expect(afterError(error)).toContain("The server has not said whether it deploys v3 to production.");
 });
 
-test("what was deployed is said as it is now, and no more when it serves no requests", () => {
+test("the outcome shows the current state, and disappears when the deployment serves no requests", () => {
   const deployed = { id: "dep_1", status: "active", traffic_percent: 50 } as Deployment;
   const state = { status: "success", variables: { ...variables, trafficPercent: 50 }, data: deployed } as DeployState;
   const canary = "v3 is a canary in production with 50 % of the requests.";

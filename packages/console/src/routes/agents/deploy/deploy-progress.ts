@@ -5,13 +5,13 @@ import type { Deploying } from "./use-deploy.ts";
 
 export type DeployState = MutationState<Deployment, Error, Deploying>;
 
-/** What is known of a deployment that may go on although this page got an error; undefined of one that does not. */
+/** What is known about a deployment that may go on although this page got an error; undefined if it does not go on. */
 export function uncertainOutcome(
   error: Error | null,
   { version, environment }: Pick<Deploying, "version" | "environment">,
 ): string | undefined {
   if (!(error instanceof PerchError) || error.code === "deployment_failed") return undefined;
-  // It was created; what failed, or took too long, is the question for its status.
+  // It was created; only the request for its status failed or took too long.
   if (error.method === "GET")
     return `${version} was still being checked for ${environment} when this page last heard of it. The agent's deployments show what became of it.`;
   if (error.status === undefined)
@@ -19,7 +19,7 @@ export function uncertainOutcome(
   return undefined;
 }
 
-/** What became of a deployment that was begun here, as long as it serves requests: it may be promoted or rolled back since. */
+/** The outcome of a deployment that was started here, while it serves requests. It may have been promoted or rolled back since. */
 export function deployProgress(
   { status, variables, error, data }: DeployState,
   active: readonly Deployment[],

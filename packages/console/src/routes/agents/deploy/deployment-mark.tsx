@@ -2,7 +2,7 @@ import type { Deployment } from "@perch/sdk";
 import { isCanary } from "../../../api/is-canary.ts";
 import { StatusMark } from "../../../parts/status-mark.tsx";
 
-/** What a deployment is now: live, a canary with its share, or how it ended. */
+/** The state of a deployment: live, a canary with its share, or how it ended. */
 export const DeploymentMark = ({ deployment }: { readonly deployment: Deployment }) =>
   isCanary(deployment) ? (
     <StatusMark status="canary" word={`canary ${deployment.traffic_percent} %`} />

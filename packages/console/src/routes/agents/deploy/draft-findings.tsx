@@ -5,7 +5,7 @@ import { ErrorNote } from "../../../parts/error-note.tsx";
 import { OutsideText } from "../../../parts/outside-text.tsx";
 import { StatusMark } from "../../../parts/status-mark.tsx";
 
-/** What a deployment of the saved draft would fail for, before it is begun. The deployment checks it again. */
+/** The reasons why a deployment of the saved draft would fail, shown before it starts. The deployment checks again. */
 export function DraftFindings({ agent }: { readonly agent: Agent }) {
   const { data: problems, error, isFetching, refetch } = useQuery(draftCheckQuery(agent));
   if (error) return <ErrorNote error={error} onRetry={() => void refetch()} />;

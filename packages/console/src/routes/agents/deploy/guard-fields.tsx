@@ -4,7 +4,7 @@ import type { GuardValues } from "./guard-values.ts";
 interface GuardFieldsProps {
   readonly values: GuardValues;
   readonly onChange: (values: GuardValues) => void;
-  /** What the server says about a field, by its path. */
+  /** The server's messages by the path of the field. */
   readonly problems: ReadonlyMap<string, string>;
 }
 
@@ -16,7 +16,7 @@ const fields = [
   ["windowMinutes", "window_seconds", "Minutes that the canary is watched", 0.2, 10_080],
 ] as const;
 
-/** The guards of a canary: what it must not do worse than the live version. */
+/** The guards of a canary: how much worse than the live version it may be. */
 export const GuardFields = ({ values, onChange, problems }: GuardFieldsProps) => (
   <details className="rounded border border-line px-3 py-2">
     <summary className="cursor-pointer font-medium text-table">Roll back automatically if</summary>

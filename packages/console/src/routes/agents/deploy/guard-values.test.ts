@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { noGuards, toGuards } from "./guard-values.ts";
 
-test("a canary gets only the guards that somebody has given a limit", () => {
+test("a canary gets only the guards with a limit", () => {
   expect(toGuards(noGuards)).toBeUndefined();
   expect(toGuards({ ...noGuards, errorPoints: "7", windowMinutes: "0.5" })).toEqual({
     ...{ max_error_rate_increase: 0.07, min_runs: 50, window_seconds: 30 },

@@ -1,6 +1,6 @@
 import type { RequestOf } from "@perch/sdk";
 
-/** As they are typed: in percentage points, factors, runs and minutes. What is empty is not looked at. */
+/** As typed: in percentage points, factors, runs and minutes. An empty value is not guarded. */
 export interface GuardValues {
   readonly errorPoints: string;
   readonly p95Ratio: string;
@@ -21,7 +21,7 @@ type NewGuards = NonNullable<RequestOf<"POST /v1/agents/{agent_id}/deployments">
 
 const numberOf = (text: string): number | undefined => (text.trim() === "" ? undefined : Number(text));
 
-/** The guards that these values mean; undefined if none of the three is given, because a canary without them is not watched. */
+/** The guards with these values; undefined if none of the three is given, because a canary without them is not watched. */
 export function toGuards(values: GuardValues): NewGuards | undefined {
   const points = numberOf(values.errorPoints);
   const p95 = numberOf(values.p95Ratio);

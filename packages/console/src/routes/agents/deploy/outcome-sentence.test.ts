@@ -8,20 +8,20 @@ const served = (live: string, canary?: string) => [
 ];
 
 describe("outcomeSentence", () => {
-  test("says what a deployment replaces", () => {
+  test("names the deployment that is replaced", () => {
     expect(outcomeSentence("production", "v2", 100, served("v1"))).toBe(
       "v2 will be live in production, in place of v1.",
     );
     expect(outcomeSentence("staging", "v2", 100, served("v1"))).toContain("until now nothing is deployed there");
   });
 
-  test("says that a canary ends with what it stood beside", () => {
+  test("reports that a canary ends with the live version beside it", () => {
     expect(outcomeSentence("production", "v4", 100, served("v2", "v3"))).toBe(
       "v4 will be live in production, in place of v2; the canary v3 ends.",
     );
   });
 
-  test("says that a second canary is refused", () => {
+  test("reports that a second canary is refused", () => {
     expect(outcomeSentence("production", "v4", 10, served("v2"))).toContain("v4 will get 10 % of the requests");
     expect(outcomeSentence("production", "v4", 10, served("v2", "v3"))).toContain("promote or abort it first");
   });

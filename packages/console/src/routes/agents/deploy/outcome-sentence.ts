@@ -1,11 +1,11 @@
 import type { Deployment } from "@perch/sdk";
 import type { ServedEnvironment } from "../live-deployments.ts";
 
-/** A new live version, by a deployment or a rollback, ends the canary that stands beside the old one. */
+/** A new live version, by a deployment or a rollback, ends the canary beside the old one. */
 export const canaryEnds = (canary: Deployment | undefined): string =>
   canary ? `; the canary ${canary.version} ends` : "";
 
-/** What will serve an environment after a deployment, in one sentence. */
+/** The versions that will serve an environment after a deployment, in one sentence. */
 export function outcomeSentence(
   environment: string,
   version: string,

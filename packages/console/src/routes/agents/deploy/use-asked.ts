@@ -2,13 +2,13 @@ import { useState } from "react";
 
 interface Asked<T> {
   readonly isOpen: boolean;
-  /** While the dialog is open, what it was opened with. */
+  /** While the dialog is open, the value that it was opened with. */
   readonly about: T;
   readonly open: () => void;
   readonly close: () => void;
 }
 
-/** What a dialog asks about. The page is read again while somebody reads the sentence: what they confirm is what they have read. */
+/** Freezes the subject of a dialog. The page refreshes while the dialog is open, and the user must confirm exactly what they have read. */
 export function useAsked<T>(current: T): Asked<T> {
   const [asked, setAsked] = useState<{ readonly about: T }>();
   return {

@@ -9,11 +9,11 @@ export interface Deploying {
   readonly version: string;
   readonly trafficPercent: number;
   readonly guards: ReturnType<typeof toGuards>;
-  /** Whether the version exists already, and the draft does not matter. */
+  /** True if the version already exists, so that the draft does not matter. */
   readonly isRedeployed: boolean;
 }
 
-/** Deployments of one agent that this browser began: the dialog that began one may be closed before it has ended. */
+/** Deployments of one agent that this browser started. The user may close the dialog before they end. */
 export const deployKey = (agentId: string) => ["deploy", agentId] as const;
 
 export function useDeploy(agent: Agent) {

@@ -28,7 +28,7 @@ test.each([
   expect(verdictOf(canary(more))?.sentence).toBe(sentence);
 });
 
-test("what is no canary has no verdict, even if it was one that was promoted", () => {
+test("only a canary has a verdict, and a promoted one has none", () => {
   expect(verdictOf(canary({ traffic_percent: 100, guard_report: report("healthy", 80, 90) }))).toBeUndefined();
   expect(verdictOf(canary({ status: "superseded" }))).toBeUndefined();
 });

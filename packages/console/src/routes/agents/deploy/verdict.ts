@@ -13,7 +13,7 @@ function waitingSentence({ canary, live }: GuardReport, { min_runs }: Guards): s
   return `Waiting: ${canary.runs} of ${min_runs} runs${rest}.`;
 }
 
-/** The result of the last check of a canary's guards, in a sentence; undefined for what is no canary. */
+/** The result of the last check of a canary's guards, in a sentence; undefined if the deployment is not a canary. */
 export function verdictOf(deployment: Deployment): Verdict | undefined {
   const { guards, guard_report: report, status } = deployment;
   if (report?.verdict === "rolled_back" && status === "rolled_back")
@@ -27,7 +27,7 @@ export function verdictOf(deployment: Deployment): Verdict | undefined {
 
 export interface GuardLine {
   readonly name: string;
-  /** What the guards allow, in the units of the columns; undefined if they do not look at it. */
+  /** The limits of the guards, in the units of the columns; undefined for a value without a guard. */
   readonly limit: string | undefined;
   readonly canary: string;
   readonly live: string;
@@ -45,7 +45,7 @@ const times = (ratio: number | undefined): string | undefined =>
 
 const nothing: DeploymentStats = { runs: 0, error_rate: 0, p95_ms: null, mean_tokens: null };
 
-/** The figures of both, side by side, with the limit of each guard. */
+/** The figures of canary and live version side by side, with the limit of each guard. */
 export function guardLines(
   guards: Guards | null,
   report: GuardReport | null,

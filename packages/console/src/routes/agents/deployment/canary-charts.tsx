@@ -24,7 +24,7 @@ interface CanaryChartsProps {
   readonly trial: Trial;
 }
 
-/** The canary and the live version as two lines of one chart: how often they fail, and how long they take. */
+/** The canary and the live version as two lines in each chart: error rate and run time. */
 export function CanaryCharts({ agent, trial }: CanaryChartsProps) {
   const { data, error, refetch } = useQuery(canaryHistoryQuery(agent, trial));
   const { canary, live } = trial;

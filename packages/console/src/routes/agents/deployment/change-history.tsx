@@ -19,7 +19,7 @@ const words: Readonly<Record<string, string>> = {
 
 const columns = [{ title: "What" }, { title: "By" }, { title: "When", className: "text-right" }];
 
-/** Who made or changed a deployment, from the audit log: persons, keys, and Perch itself for its guards. */
+/** The changes of a deployment from the audit log, made by persons, keys, or Perch itself for its guards. */
 export function ChangeHistory({ deployment }: { readonly deployment: Deployment }) {
   const { data, error } = useQuery(deploymentHistoryQuery(deployment.id));
   const keyName = useKeyName();

@@ -70,7 +70,7 @@ function ShareForm({ agent, canary, live, onClose, onWorking }: ShareFormProps) 
 /** More or fewer requests for a canary. */
 export function ChangeShare(props: ChangeShareProps) {
   const [isOpen, setIsOpen] = useState(false);
-  // Closed while it works, it would look as if nothing were changed.
+  // If it closed while the request runs, the change would seem not to happen.
   const [isWorking, setIsWorking] = useState(false);
   const close = () => setIsOpen(false);
   const title = `Share of ${props.canary.version} in ${props.canary.environment}`;

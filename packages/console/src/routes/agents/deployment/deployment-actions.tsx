@@ -9,11 +9,11 @@ import { Restore } from "./restore.tsx";
 interface DeploymentActionsProps {
   readonly agent: string;
   readonly deployment: Deployment;
-  /** What serves its environment now. */
+  /** The active deployments of its environment. */
   readonly served: ServedEnvironment | undefined;
 }
 
-/** What can be done with a deployment as it is now. */
+/** The actions that the deployment's state allows. */
 export function DeploymentActions({ agent, deployment, served }: DeploymentActionsProps) {
   const { id, status, traffic_percent, version } = deployment;
   const { live, canary } = served ?? {};
@@ -25,7 +25,7 @@ export function DeploymentActions({ agent, deployment, served }: DeploymentActio
       </>
     );
   if (live?.id === id) return <RollBack agent={agent} live={live} canary={canary} />;
-  // One that was rolled back is not brought back this way, and one that was only a canary was never live.
+  // A deployment that was rolled back is not restored this way, and one that was only a canary was never live.
   if (live && status === "superseded" && traffic_percent === 100 && live.version !== version)
     return <Restore agent={agent} past={deployment} live={live} canary={canary} />;
   return null;

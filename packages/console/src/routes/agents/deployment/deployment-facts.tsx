@@ -11,7 +11,7 @@ import { textLinkClass } from "../../../parts/text-link.ts";
 interface DeploymentFactsProps {
   readonly agent: string;
   readonly deployment: Deployment;
-  /** What stood beside it or came before it, to compare with. */
+  /** The deployment beside or before it, for a comparison. */
   readonly other: Deployment | undefined;
 }
 

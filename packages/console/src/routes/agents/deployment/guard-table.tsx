@@ -12,7 +12,7 @@ const columns = [
   { title: "Limit" },
 ];
 
-/** The figures of the guards' last check: the canary beside the live version, and what each guard allows. */
+/** The figures of the guards' last check: the canary beside the live version, and the limit of each guard. */
 export const GuardTable = ({ deployment }: { readonly deployment: Deployment }) => (
   <Table caption="Figures of the last check" columns={columns}>
     {guardLines(deployment.guards, deployment.guard_report, formatDuration).map((line) => (

@@ -1,7 +1,7 @@
 import type { Deployment } from "@perch/sdk";
 import { handoverMs } from "../deployments/timeline.ts";
 
-/** The deployment that had the other requests when this one became a canary: it was live for everybody then. */
+/** The deployment that was live, with the remaining requests, when this one became a canary. */
 export const liveBeside = (deployments: readonly Deployment[], canary: Deployment): Deployment | undefined => {
   const { id, environment, activated_at } = canary;
   if (activated_at === null) return undefined;

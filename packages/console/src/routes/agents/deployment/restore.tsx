@@ -14,7 +14,7 @@ interface RestoreProps {
   readonly canary: Deployment | undefined;
 }
 
-/** Rolls an environment back to a deployment that was live before, and shows the one that comes of it. */
+/** Rolls an environment back to a deployment that was live before, and opens the new one. */
 export function Restore({ agent, past, ...served }: RestoreProps) {
   const asked = useAsked(served);
   const { live, canary } = asked.about;

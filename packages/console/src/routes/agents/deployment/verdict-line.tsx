@@ -15,7 +15,7 @@ const tones: Record<VerdictTone, { readonly icon: IconName; readonly className: 
 const watchedUntil = ({ activated_at, guards }: Deployment): Date | undefined =>
   activated_at === null || !guards ? undefined : new Date(Date.parse(activated_at) + guards.window_seconds * 1000);
 
-/** How long the guards still look. After that the canary stays as it is. */
+/** How long the guards still watch. After that the canary stays as it is. */
 const Watch = ({ deployment }: { readonly deployment: Deployment }) => {
   const until = watchedUntil(deployment);
   if (!until) return null;
@@ -26,7 +26,7 @@ const Watch = ({ deployment }: { readonly deployment: Deployment }) => {
   );
 };
 
-/** What the guards found at their last check, in a sentence. It is read out when it changes. */
+/** The result of the guards' last check, in a sentence. Screen readers announce it when it changes. */
 export function VerdictLine({ deployment }: { readonly deployment: Deployment }) {
   const verdict = verdictOf(deployment);
   const { guard_report: report, status, ended_at } = deployment;

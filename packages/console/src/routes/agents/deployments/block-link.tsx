@@ -18,14 +18,14 @@ const colours = {
   canary: "h-6 border-canary bg-canary-soft text-canary leading-5.5",
 } as const;
 
-/** A time of service, to scale. One that is too short to be seen is as wide as a finger needs. */
+/** A time of service, to scale. A very short one is wide enough for a finger. */
 export function BlockLink({ agent, block, span, kind, isCompared }: BlockLinkProps) {
   const { deployment, from, to, isOpen } = block;
   const { left, width } = placeOf(from, to, span);
   const isLiveNow = kind === "live" && isOpen;
   const isLabelBelow = kind === "canary" && hasLabelBelow(block, span);
   const what = kind === "canary" && !isOpen ? "canary" : wordOf(deployment);
-  // It begins with what is seen, for those who say what they want to press.
+  // The label begins with the visible text, for users of voice control.
   const name = `${deployment.version} ${what}, ${isOpen ? `since ${exactTime(new Date(from))}` : `for ${formatSpan(to - from)} until ${exactTime(new Date(to))}`}`;
   return (
     <li className="contents">

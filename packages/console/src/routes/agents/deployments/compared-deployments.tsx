@@ -9,12 +9,12 @@ import { DiffView } from "../diff/diff-view.tsx";
 
 interface ComparedDeploymentsProps {
   readonly agent: string;
-  /** Ids of one or two deployments. They may be older than what the table has loaded. */
+  /** Ids of one or two deployments. They may be older than the loaded part of the table. */
   readonly ids: readonly string[];
   readonly onClear: () => void;
 }
 
-/** What differs between the versions of two deployments, from the older to the newer one. */
+/** The differences between the versions of two deployments, from the older to the newer one. */
 export function ComparedDeployments({ agent, ids, onClear }: ComparedDeploymentsProps) {
   const [first, second] = ids;
   const a = useQuery({ ...deploymentQuery(agent, first ?? ""), enabled: first !== undefined });

@@ -20,7 +20,7 @@ test("a version has a mark where it became a canary, and one where it was promot
   ]);
 });
 
-test("what failed its checks has none, and environments do not end each other's deployments", () => {
+test("a deployment that failed its checks has no mark, and environments do not end each other's deployments", () => {
   const failed = deployment("v3", 60, 60, { status: "failed", activated_at: null });
   const staging = deployment("v2", 30, null, { environment: "staging" });
   const canary = deployment("v4", 70, null, { traffic_percent: 5 });

@@ -4,7 +4,7 @@ import { type Block, timelineOf } from "./timeline.ts";
 
 const always = { start: Number.NEGATIVE_INFINITY, end: Number.POSITIVE_INFINITY };
 
-/** Where a version began to serve requests, as marks of charts: as a canary, and for everybody, which can be its promotion. */
+/** Chart marks for the moments when a version began to serve requests: as a canary, and for all users, possibly by promotion. */
 export const marksOf = (deployments: readonly Deployment[], now: number): ChartMark[] =>
   timelineOf(deployments, always, now).flatMap(({ live, canaries }) => {
     const markOf =

@@ -22,7 +22,7 @@ const columns = [
   { title: "Compare", className: "text-right" },
 ];
 
-/** How long it has served requests; nothing for what never did. */
+/** How long it has served requests; empty if it never did. */
 const servedFor = ({ activated_at, ended_at }: Deployment, now: Date): string =>
   activated_at === null
     ? "–"

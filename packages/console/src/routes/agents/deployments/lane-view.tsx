@@ -15,7 +15,7 @@ interface MarkProps {
   readonly span: Span;
 }
 
-/** One that never served a request has no length: it is a mark at its time. */
+/** A deployment that never served a request has no length, so it is a mark at its time. */
 const NeverMark = ({ agent, deployment, span }: MarkProps) => {
   const isPending = deployment.status === "pending";
   const at = Date.parse(deployment.created_at);
@@ -36,7 +36,7 @@ const NeverMark = ({ agent, deployment, span }: MarkProps) => {
   );
 };
 
-/** Where a rollback ended something. The block says so too, and leads to it. */
+/** The mark of a rollback that ended a deployment. The block shows it too, and leads to it. */
 const RolledBackMark = ({ at, span }: { readonly at: number; readonly span: Span }) => (
   <span aria-hidden="true" style={leftOf(at, span)} className={classNames(markClass, "pointer-events-none text-text")}>
     <Icon name="left" className="size-3.5" />
@@ -50,7 +50,7 @@ interface LaneViewProps {
   readonly compared: readonly string[];
 }
 
-/** One environment: marks above, what was live in the middle, canaries as thinner blocks below it. */
+/** One environment: marks above, live versions in the middle, canaries as thinner blocks below. */
 export const LaneView = ({ agent, lane, span, compared }: LaneViewProps) => {
   const { environment, live, canaries, never } = lane;
   const common = { agent, span };

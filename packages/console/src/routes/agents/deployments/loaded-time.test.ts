@@ -11,11 +11,11 @@ test("pages are loaded until one reaches beyond the time in sight", () => {
   expect(isPageMissing({ ...within, hasNextPage: false }, start)).toBe(false);
 });
 
-test("a page that failed is not asked for again without end", () => {
+test("a failed page is not requested in an endless loop", () => {
   expect(isPageMissing({ ...within, isError: true }, start)).toBe(false);
 });
 
-test("of a deployment that two lists have, the first list's is taken", () => {
+test("if two lists have the same deployment, the first list's counts", () => {
   const one = (id: string, status: string) => ({ id, status }) as Deployment;
   const united = uniteDeployments([one("a", "rolled_back")], [one("a", "active"), one("b", "active")]);
   expect(united).toHaveLength(2);

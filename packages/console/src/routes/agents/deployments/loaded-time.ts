@@ -1,7 +1,7 @@
 import type { Deployment } from "@perch/sdk";
 
 interface LoadedPages {
-  /** When the oldest one that was loaded was made. */
+  /** The creation time of the oldest loaded deployment. */
   readonly oldest: string | undefined;
   readonly hasNextPage: boolean;
   readonly isFetching: boolean;
@@ -9,13 +9,13 @@ interface LoadedPages {
 }
 
 /**
- * Whether the next page has to be loaded for the time in sight. After an error it is not asked for at once: the next poll that succeeds
- * goes on, or somebody who asks for more.
+ * Whether the next page has to be loaded for the visible time. After an error it is not requested at once, but after the next successful
+ * poll or when the user asks for more.
  */
 export const isPageMissing = ({ oldest, hasNextPage, isFetching, isError }: LoadedPages, start: Date): boolean =>
   hasNextPage && !isFetching && !isError && oldest !== undefined && Date.parse(oldest) > start.getTime();
 
-/** Each once, as the first of these lists has it. */
+/** Each deployment once, from the first list that has it. */
 export const uniteDeployments = (...lists: readonly (readonly Deployment[])[]): Deployment[] => [
   ...new Map(
     lists

@@ -17,10 +17,10 @@ const steps = [
 ];
 const daySteps = [1, 2, 5, 10, 30, 90, 365].map((days) => days * day);
 
-/** Few enough that their labels have room. */
+/** Few enough to leave room for their labels. */
 const maxTicks = 7;
 
-/** Round times of the reader's clock within a span, at equal distances. */
+/** Round times in the reader's time zone within a span, at equal distances. */
 export function timeTicks({ start, end }: Span): readonly number[] {
   const step = [...steps, ...daySteps].find((each) => (end - start) / each <= maxTicks) ?? end - start;
   const offset = new Date(start).getTimezoneOffset() * minute;

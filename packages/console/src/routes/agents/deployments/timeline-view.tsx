@@ -7,7 +7,7 @@ const dayMs = 86_400_000;
 const ofDay = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", hour12: false });
 const ofMonth = new Intl.DateTimeFormat(undefined, { month: "short", day: "numeric" });
 
-/** Round times under the lanes; on a phone every second one. A label that would go over the edge is left out. */
+/** Round times under the lanes; on a phone every second one. A label that would cross the edge is left out. */
 const Axis = ({ span }: { readonly span: Span }) => {
   const format = span.end - span.start > 2 * dayMs ? ofMonth : ofDay;
   return (
@@ -39,7 +39,7 @@ interface TimelineViewProps {
   readonly compared: readonly string[];
 }
 
-/** A lane for each environment, all of them over the same time. The table of the page says the same in words. */
+/** A lane for each environment, all of them over the same time. The table of the page shows the same in words. */
 export const TimelineView = ({ lanes, ...rest }: TimelineViewProps) => (
   <div className="px-4">
     {lanes.map((lane) => (

@@ -21,7 +21,7 @@ const span = { start: 0, end: 100 * 60_000 };
 const minutes = (blocks: readonly { from: number; to: number; deployment: Deployment }[]) =>
   blocks.map(({ deployment: { version }, from, to }) => [version, from / 60_000, to / 60_000]);
 
-test("each environment has a lane, production first, with what was live and until when", () => {
+test("each environment has a lane, production first, with its live versions and their ends", () => {
   const lanes = timelineOf(
     [deployment("v2", 50, null), deployment("v1", 10, 50), deployment("v2", 20, null, { environment: "dev" })],
     span,
@@ -44,7 +44,7 @@ test("a promoted canary is a canary until the one before it ends, and live from 
   expect(minutes(lane?.canaries ?? [])).toEqual([["v2", 30, 50]]);
 });
 
-test("one that begins a moment before the other ends took its place, and was no canary", () => {
+test("a deployment that begins a moment before the other ends replaced it, and was not a canary", () => {
   const v2 = deployment("v2", 50, null, { activated_at: new Date(50 * 60_000 - 3).toISOString() });
   const v1 = deployment("v1", 10, 50);
   const [lane] = timelineOf([v2, v1], span, 100 * 60_000);
@@ -54,14 +54,14 @@ test("one that begins a moment before the other ends took its place, and was no 
   expect(liveBeside([v1], { ...v2, activated_at: at(49) })).toBe(v1);
 });
 
-test("what failed its checks has a moment and no block, and what is out of sight is left out", () => {
+test("a deployment that failed its checks has a mark and no block, and one out of sight is left out", () => {
   const failed = deployment("v3", 60, 60, { status: "failed", activated_at: null });
   const [lane] = timelineOf([failed, deployment("v0", -90, -10), deployment("v1", -10, 50)], span, 100 * 60_000);
   expect(lane?.never).toEqual([failed]);
   expect(minutes(lane?.live ?? [])).toEqual([["v1", -10, 50]]);
 });
 
-test("what the server began by a clock that is ahead is in sight all the same", () => {
+test("a deployment is in sight even if the server's clock is ahead", () => {
   const pending = deployment("v3", 102, null, { status: "pending", activated_at: null });
   const [lane] = timelineOf([pending, deployment("v2", 101, null)], span, 100 * 60_000);
   expect(lane?.never).toEqual([pending]);

@@ -7,7 +7,7 @@ export interface Block {
   readonly deployment: Deployment;
   readonly from: number;
   readonly to: number;
-  /** It serves requests now. */
+  /** It still serves requests. */
   readonly isOpen: boolean;
 }
 
@@ -15,7 +15,7 @@ export interface Lane {
   readonly environment: string;
   readonly live: readonly Block[];
   readonly canaries: readonly Block[];
-  /** Those that never served a request: they failed their checks, or are being checked. */
+  /** Deployments that never served a request: they failed their checks, or are being checked. */
   readonly never: readonly Deployment[];
 }
 
@@ -28,7 +28,7 @@ const timeOf = (at: string): number => Date.parse(at);
 const overlaps = ({ from, to }: Pick<Block, "from" | "to">, { start, end }: Span): boolean =>
   to >= start && from <= end;
 
-/** The server's clock can be ahead of the reader's: nothing begins later than now. */
+/** The server's clock can be ahead of the reader's, so a start in the future counts as now. */
 const timeUntil = (at: string, now: number): number => Math.min(timeOf(at), now);
 
 const blockOf = (deployment: Deployment, now: number): Block | undefined => {
@@ -38,11 +38,14 @@ const blockOf = (deployment: Deployment, now: number): Block | undefined => {
   return { deployment, from: timeUntil(activated_at, now), to, isOpen: status === "active" };
 };
 
-/** A deployment ends and the next one begins in two statements, whose clock can be set back between them: so little is no canary. */
+/**
+ * A deployment ends and the next one begins in two statements, and the clock can be set back between them. An overlap this short is not a
+ * canary.
+ */
 export const handoverMs = 1000;
 
 /**
- * A canary that was promoted has one record, which begins when it was a canary. It was live from the end of the one before: until then,
+ * A promoted canary has one record, which begins when it was a canary. It became live at the end of the previous deployment; until then
  * both served requests.
  */
 function splitPromoted(blocks: readonly Block[]): { readonly live: Block[]; readonly canaries: Block[] } {
@@ -74,7 +77,9 @@ function laneOf(environment: string, deployments: readonly Deployment[], span: S
   };
 }
 
-/** What served each environment when, of deployments in any order. Environments of which nothing is in sight are left out. */
+/**
+ * The deployments that served each environment over time, from deployments in any order. Environments with nothing in sight are left out.
+ */
 export function timelineOf(deployments: readonly Deployment[], span: Span, now: number): Lane[] {
   const environments = [...new Set(deployments.map(({ environment }) => environment))].sort(inEnvironmentOrder);
   return environments
@@ -89,7 +94,7 @@ export function timelineOf(deployments: readonly Deployment[], span: Span, now: 
     .filter(({ live, canaries, never }) => live.length + canaries.length + never.length > 0);
 }
 
-/** Where it is drawn, in percent of the span's width. */
+/** The position of a block, in percent of the span's width. */
 export function placeOf(
   from: number,
   to: number,
@@ -100,14 +105,14 @@ export function placeOf(
   return { left, width: share(to) * 100 - left };
 }
 
-/** In percent of the lane: less has no room for a label, on a phone not at all. */
+/** In percent of the lane. A shorter block has no room for a label, least of all on a phone. */
 const labelWidth = 30;
 
-/** The canary under way is what somebody has to decide on: while it is young, its label stands below it. */
+/** A canary under way needs a decision, so while its block is short its label stands below it. */
 export const hasLabelBelow = ({ isOpen, from, to }: Block, span: Span): boolean =>
   isOpen && placeOf(from, to, span).width < labelWidth;
 
-/** The word for what a deployment is or was. */
+/** The word for the deployment's state. */
 export function wordOf(deployment: Deployment): string {
   if (isCanary(deployment)) return `canary ${deployment.traffic_percent} %`;
   return deployment.status === "active" ? "live" : deployment.status.replace("_", " ");

@@ -3,8 +3,8 @@ import { useQueries } from "@tanstack/react-query";
 import { deploymentsBeforeQuery } from "../../../api/deployments-queries.ts";
 
 /**
- * Those that were made before the oldest one that is loaded, and can have served requests after it: where one environment is deployed often,
- * what another has had for months is many pages away.
+ * Deployments made before the oldest loaded one that may have served requests after it. If one environment is deployed often, the months-
+ * old live version of another is many pages away.
  */
 export function useEarlier(
   agent: string,

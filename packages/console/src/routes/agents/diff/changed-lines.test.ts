@@ -17,7 +17,7 @@ describe("changedLines", () => {
     ]);
   });
 
-  test("a field that is new has added lines alone, one that is gone removed ones", () => {
+  test("a new field has only added lines, a removed one only removed lines", () => {
     expect(shown(undefined, "a\nb")).toEqual(["added a", "added b"]);
     expect(shown("a", undefined)).toEqual(["removed a"]);
   });

@@ -5,12 +5,12 @@ export interface DiffLine {
 
 /** Lines around a change that are shown with it. */
 const context = 2;
-/** Longer texts are compared as a whole: the table of the comparison grows with both. */
+/** Longer texts are compared as a whole, because the table of the comparison grows with the product of both lengths. */
 const maxLines = 1000;
 
 const linesOf = (text: string | undefined): string[] => (text === undefined ? [] : text.split("\n"));
 
-/** Lengths of the longest common subsequences of the ends of both. */
+/** The lengths of the longest common subsequences of all pairs of suffixes. */
 function commonLengths(a: readonly string[], b: readonly string[]): number[][] {
   const table = Array.from({ length: a.length + 1 }, () => new Array<number>(b.length + 1).fill(0));
   for (let i = a.length - 1; i >= 0; i--)
@@ -37,7 +37,7 @@ function compare(a: readonly string[], b: readonly string[]): DiffLine[] {
   return lines;
 }
 
-/** The lines of a text before and after a change, without what is far from any difference. */
+/** The lines of a text before and after a change, without those far from any difference. */
 export function changedLines(from: string | undefined, to: string | undefined): DiffLine[] {
   const [before, after] = [linesOf(from), linesOf(to)];
   if (before.length > maxLines || after.length > maxLines)

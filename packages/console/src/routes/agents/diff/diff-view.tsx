@@ -5,7 +5,7 @@ import { CopyButton } from "../../../parts/copy-button.tsx";
 import { OutsideText } from "../../../parts/outside-text.tsx";
 import { changedLines, type DiffLine } from "./changed-lines.ts";
 
-/** A sign before the line says it too, for whoever does not see the colour. */
+/** A sign before the line repeats the meaning for users who do not see the colour. */
 const signs = { removed: "−", added: "+", same: " " } as const;
 const lineWords = { removed: "Removed: ", added: "Added: ", same: "" } as const;
 const lineClasses = {
@@ -49,7 +49,7 @@ const ChangeItem = ({ change }: { readonly change: Change }) => {
   );
 };
 
-/** What differs between two definitions, field by field. */
+/** The differences between two definitions, field by field. */
 export function DiffView({ diff }: { readonly diff: VersionDiff }) {
   if (diff.same)
     return (

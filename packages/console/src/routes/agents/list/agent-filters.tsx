@@ -4,7 +4,7 @@ import { parseAgentsSearch } from "../agents-search.ts";
 
 const route = getRouteApi("/signed-in/agents");
 
-/** What the list is narrowed to. It is in the address, so typing replaces the entry in the browser's history. */
+/** The filters of the list. They are in the address, so typing replaces the entry in the browser's history. */
 export function AgentFilters({ count }: { readonly count: string }) {
   const { q, status } = route.useSearch();
   const navigate = route.useNavigate();

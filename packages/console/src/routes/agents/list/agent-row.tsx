@@ -18,14 +18,14 @@ interface AgentRowProps {
   /** Undefined while it is being loaded. */
   readonly traffic: AgentTraffic | undefined;
   readonly environment: string | undefined;
-  /** False while the list scrolls by: what nobody stops at is not asked for. */
+  /** False while the list scrolls, so that rows which pass by are not requested. */
   readonly isSettled: boolean;
 }
 
 const cell = "h-8 truncate border-line border-b px-2";
 const percent = (rate: number): string => `${(rate * 100).toFixed(rate < 0.1 && rate > 0 ? 1 : 0)} %`;
 
-/** The list of agents has names and states alone; model and last change are read for the rows that are seen. */
+/** The list of agents has only names and states; model and last change are read for the visible rows. */
 const useDetails = (name: string, isSettled: boolean) =>
   useQuery({ ...agentQuery(name), enabled: isSettled, staleTime: 300_000, refetchOnWindowFocus: false });
 
@@ -81,14 +81,14 @@ const AgentLink = ({ name }: { readonly name: string }) => (
     to="/agents/$agent"
     params={{ agent: name }}
     title={name}
-    // The whole row is the link's target, without a second link in it.
+    // The link covers the whole row, so the row needs no second link.
     className="after:absolute after:inset-0 after:content-[''] focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:outline-accent focus-visible:after:-outline-offset-2"
   >
     {name}
   </Link>
 );
 
-/** On a phone: two lines, with the same facts but the model. */
+/** On a phone: two lines with the same facts except the model. */
 export const NarrowAgentRow = memo(({ agent, index, served, traffic, environment }: AgentRowProps) => (
   <tr aria-rowindex={index + 2} className="relative hover:bg-sunken">
     <th scope="row" className="h-12 truncate border-line border-b pl-4 text-left">

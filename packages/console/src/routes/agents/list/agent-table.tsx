@@ -18,11 +18,11 @@ const route = getRouteApi("/signed-in/agents");
 const rowHeight = 32;
 const narrowRowHeight = 48;
 const agentsPerMetricsRequest = 100;
-/** Rows that are left below the last seen one when the next page is fetched. */
+/** The next page is fetched when this many rows are left below the last visible one. */
 const fetchAhead = 40;
 
 interface AgentTableProps {
-  /** Those that match the filter. */
+  /** The agents that match the filter. */
   readonly agents: readonly AgentSummary[];
   readonly hasMore: boolean;
   readonly isLoadingMore: boolean;
@@ -34,7 +34,7 @@ const chunked = (ids: readonly string[]): string[][] =>
     ids.slice(index * agentsPerMetricsRequest, (index + 1) * agentsPerMetricsRequest),
   );
 
-/** Throughput and errors of the agents in sight: one request for each hundred of the list. */
+/** Throughput and errors of the visible agents: one request for each hundred of the list. */
 function useTraffic(agents: readonly AgentSummary[], first: number, last: number): Map<string, AgentTraffic> {
   const { env, range } = route.useSearch();
   const chunks = useMemo(() => chunked(agents.map(({ id }) => id)), [agents]);

@@ -30,7 +30,7 @@ const curl = `curl ${location.origin}/v1/agents \\
   -H "Content-Type: application/json" \\
   -d '{"name": "my-agent", "model": "perch/echo"}'`;
 
-/** The first visit: three ways to begin. The list asks for agents all the while, and takes this page's place when one appears. */
+/** The first visit: three ways to begin. The list polls for agents meanwhile, and replaces this page when one appears. */
 export function FirstAgent() {
   const canWrite = useCan("write");
   return (

@@ -10,13 +10,13 @@ interface SortHeaderProps {
   readonly className: string;
 }
 
-/** A column by which the server can sort. Pressing it again turns the order around. */
+/** A column that the server can sort by. Pressing it again reverses the order. */
 export function SortHeader({ field, name, className }: SortHeaderProps) {
   const { sort = "name" } = route.useSearch();
   const navigate = route.useNavigate();
   const isAscending = sort === field;
   const isDescending = sort === `-${field}`;
-  // The newest change is what is looked for first, and the first name.
+  // The first press sorts by the newest change, or by name from A to Z.
   const first = field === "name" ? field : (`-${field}` as const);
   const other = field === "name" ? (`-${field}` as const) : field;
   const next = sort === first ? other : first;

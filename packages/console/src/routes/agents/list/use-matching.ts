@@ -8,7 +8,7 @@ interface Pages {
   readonly pages: readonly { readonly data: readonly AgentSummary[] }[];
 }
 
-/** The server has no search by name, so a filter looks through the pages one after the other, until the screen is full. */
+/** The server has no search by name, so a filter searches the pages one after the other until the screen is full. */
 export function useMatching(loaded: Pages | undefined): readonly AgentSummary[] {
   const { q, status } = route.useSearch();
   return useMemo(() => {

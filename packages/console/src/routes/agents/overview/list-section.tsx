@@ -2,7 +2,7 @@ import { type ReactNode, useId } from "react";
 
 interface ListSectionProps {
   readonly title: string;
-  /** Beside the title: where the rest is. */
+  /** A link to the whole list, beside the title. */
   readonly more?: ReactNode;
   readonly children: ReactNode;
 }

@@ -62,7 +62,7 @@ const EnvironmentRow = ({ agent, environment, live, canary, canWrite }: Environm
   </li>
 );
 
-/** What serves requests now, environment by environment. */
+/** The versions that serve requests now, by environment. */
 export function LiveTable({ agent }: { readonly agent: string }) {
   const { env } = useSearch({ strict: false });
   const { data: active, error } = useQuery(activeDeploymentsQuery(agent));

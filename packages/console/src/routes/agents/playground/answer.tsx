@@ -4,10 +4,10 @@ import { OutsideText } from "../../../parts/outside-text.tsx";
 import { StreamingText } from "./streaming-text.tsx";
 import type { Turn } from "./turn.ts";
 
-/** More is not worth the time that it takes to read it. */
+/** A longer answer is not worth the time to parse it. */
 const maxJsonLength = 200_000;
 
-/** The answer as indented JSON; undefined if it is no object or list. */
+/** The answer as indented JSON; undefined if it is not an object or list. */
 export function jsonOf(answer: string): string | undefined {
   if (!/^\s*[[{]/.test(answer) || answer.length > maxJsonLength) return undefined;
   try {
@@ -19,7 +19,7 @@ export function jsonOf(answer: string): string | undefined {
 
 const views = ["text", "json"] as const;
 
-/** The answers of the other turns are not drawn again while one of them grows. */
+/** The answers of the other turns are not rendered again while one of them grows. */
 export const Answer = memo(({ turn, isOwn }: { readonly turn: Turn; readonly isOwn: boolean }) => {
   const { answer, status } = turn;
   const [view, setView] = useState<(typeof views)[number]>("text");

@@ -12,7 +12,7 @@ interface ComposerProps {
 }
 
 const isSendKey = (event: KeyboardEvent): boolean =>
-  // Enter also ends the composition of a character, in Japanese for one.
+  // Enter also ends the composition of a character, for example in Japanese.
   event.key === "Enter" && !event.shiftKey && !event.nativeEvent.isComposing;
 
 /** One input for one version or for two. The focus stays in it. */

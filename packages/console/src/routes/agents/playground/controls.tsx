@@ -88,11 +88,11 @@ interface ControlsProps {
   readonly search: PlaygroundSearch;
   readonly options: ReturnType<typeof useVersionOptions>;
   readonly onChange: (change: Partial<PlaygroundSearch>) => void;
-  /** Undefined for whoever may not start runs. */
+  /** Undefined if the user may not start runs. */
   readonly onNewSession: (() => void) | undefined;
 }
 
-/** What is sent besides the message. All of it is in the address. On a phone it is folded into one line. */
+/** The settings that are sent with the message, all of which are in the address. On a phone they are folded into one line. */
 export function Controls({ search, options, onChange, onNewSession }: ControlsProps) {
   const [isOpen, setIsOpen] = useState(false);
   const { version, compare, user, session } = search;

@@ -2,7 +2,7 @@ import { Button } from "../../../parts/button.tsx";
 import { Icon } from "../../../parts/icon.tsx";
 import { useCopy } from "../../../parts/use-copy.ts";
 
-/** The address has everything but the conversation, and that is found by its session. */
+/** The address has everything except the conversation, which is found by its session. */
 export function CopyLinkButton() {
   const { copy, isCopied, outcome } = useCopy();
   return (

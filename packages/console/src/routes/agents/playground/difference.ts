@@ -6,7 +6,7 @@ const signed = (difference: number, format: (amount: number) => string): string 
 
 type Measured = Pick<Turn, "status" | "durationMs" | "tokens">;
 
-/** How much longer and dearer than the other: `+120 ms, −30 tokens`. Undefined until both have ended. */
+/** The difference to the other run: `+120 ms, −30 tokens`. Undefined until both have ended. */
 export function differenceText(turn: Measured, other: Measured): string | undefined {
   if (turn.status === "running" || other.status === "running") return undefined;
   const { durationMs, tokens } = turn;

@@ -12,7 +12,7 @@ interface EditNoteProps {
   readonly onDiscard: () => void;
 }
 
-/** Says where the message in the input is from, and in which session it will be sent. */
+/** Shows which run the message in the input is from, and in which session it will be sent. */
 export function EditNote({ agent, edit, onChange, onDiscard }: EditNoteProps) {
   const name = useId();
   const { runId, session, continues } = edit;

@@ -1,16 +1,16 @@
-/** A message that was taken from a run, to be changed and sent again. */
+/** A message that was copied from a run, to be changed and sent again. */
 export interface Edit {
   readonly runId: string | undefined;
   /** The session of that run, if it had one. */
   readonly session: string | undefined;
-  /** Sends it as the next message of that session, instead of the first of a new one. */
+  /** Sends the message as the next one of that session, instead of the first of a new one. */
   readonly continues: boolean;
 }
 
 export const newSessionId = (): string =>
   `playground-${Array.from(crypto.getRandomValues(new Uint8Array(4)), (byte) => byte.toString(16).padStart(2, "0")).join("")}`;
 
-/** Each side has a session of its own, so that neither model sees what the other has said. */
+/** Each side has its own session, so that neither model sees the other's messages. */
 export const sessionOfSide = (session: string, compared: string): string => `${session} vs ${compared}`;
 
 /** The session that the next message is sent in. */

@@ -3,11 +3,11 @@ import type { Side } from "./use-playground.ts";
 
 const maxSpokenLength = 2000;
 
-/** For readers of the screen: an answer once it is complete, not each piece of it. */
+/** For screen readers: announces an answer once it is complete, not each piece of it. */
 export function FinishedAnswer({ sides }: { readonly sides: readonly Side[] }) {
   const last = sides.map(({ conversation }) => conversation.turns.at(-1));
   const isWaiting = last.some((turn) => turn?.status === "running");
-  // What was there when the page opened is read in place.
+  // Turns that were there when the page opened are not announced.
   const spoken = last.filter((turn) => turn !== undefined && turn.trace !== undefined && turn.status !== "running");
   return (
     <div role="status" className="sr-only">

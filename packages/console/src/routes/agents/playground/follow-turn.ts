@@ -1,7 +1,7 @@
 import type { Logger, RunStream } from "@perch/sdk";
 import type { ArrivedEvent } from "../../../run-trace/trace-of-events.ts";
 
-/** Of one text only the newest snapshot counts, so that a fast stream costs as much as a slow one. */
+/** Only the newest snapshot of a text counts, so that a fast stream costs as much as a slow one. */
 export function pushEvent(pending: ArrivedEvent[], arrived: ArrivedEvent): void {
   const last = pending.at(-1)?.event;
   const replaces = arrived.event.type === "token" && last?.type === "token" && last.step === arrived.event.step;
@@ -9,13 +9,13 @@ export function pushEvent(pending: ArrivedEvent[], arrived: ArrivedEvent): void 
   pending.push(arrived);
 }
 
-/** Before the next frame; a page that nobody looks at has no frames, but goes on. */
+/** Before the next frame. A hidden page has no frames, so a timer takes their place. */
 function beforeNextFrame(work: () => void): void {
   if (document.hidden) setTimeout(work, 250);
   else requestAnimationFrame(work);
 }
 
-/** Reads a stream to its end, and hands its events over at most once a frame. Throws what the stream throws, after the last of them. */
+/** Reads a stream to its end, and passes its events on at most once per frame. Throws the stream's error after the last event. */
 export async function readInFrames(
   stream: RunStream,
   onEvents: (events: readonly ArrivedEvent[]) => void,
@@ -38,7 +38,9 @@ export async function readInFrames(
   }
 }
 
-/** Says what a connection does: `undefined` when it is there (again). The status is of an answer that is tried again. */
+/**
+ * Reports the state of the connection: `undefined` when it is (again) established. The status is that of a response that will be retried.
+ */
 export const connectionLogger = (onTrouble: (trouble: string | undefined, status?: unknown) => void): Logger => ({
   debug: (message) => {
     if (message === "response") onTrouble(undefined);

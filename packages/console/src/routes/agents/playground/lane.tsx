@@ -10,7 +10,7 @@ import { useStickToEnd } from "./use-stick-to-end.ts";
 
 interface LaneProps {
   readonly agent: string;
-  /** Which version, where two are compared. */
+  /** The version, if two are compared. */
   readonly title: string | undefined;
   readonly conversation: Conversation;
   readonly others: readonly Turn[] | undefined;

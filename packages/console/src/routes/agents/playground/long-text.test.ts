@@ -9,12 +9,12 @@ test("a short text is one block", () => {
   expect(blocksOf("Hello\nworld")).toEqual(["Hello\nworld"]);
 });
 
-test("blocks are the whole text, parted at line breaks", () => {
+test("blocks are the whole text, divided at line breaks", () => {
   expect(blocksOf(text).length).toBeGreaterThan(10);
   expect(blocksOf(text).join("\n")).toBe(text);
 });
 
-test("what has become a block stays the same while the text grows", () => {
+test("a finished block does not change while the text grows", () => {
   let before: string[] = [];
   for (let length = 0; length < text.length; length += 997) {
     const blocks = blocksOf(text.slice(0, length));
@@ -23,7 +23,7 @@ test("what has become a block stays the same while the text grows", () => {
   }
 });
 
-test("a line without end is parted at spaces, or anywhere if it has none, and nothing is lost", () => {
+test("an endless line is divided at spaces, or anywhere if it has none, and nothing is lost", () => {
   for (const endless of ["word ".repeat(20_000), "x".repeat(100_000), `x${"🫖".repeat(50_000)}`]) {
     const blocks = blocksOf(endless);
     expect(blocks.join("")).toBe(endless);

@@ -3,21 +3,21 @@ import { createPerch, perch } from "../../../api/perch.ts";
 import { connectionLogger } from "./follow-turn.ts";
 import { StoppedUnsentError } from "./turn.ts";
 
-/** As often as any other change is tried again. A message must not be sent minutes later by itself. */
+/** The same number of retries as for any other change. A message must not be sent by itself minutes later. */
 const retriesUnsent = 2;
-/** Whoever stops a message waits no longer for the server to accept it. */
+/** After a stop, the page waits this long for the server to accept the message. */
 const acceptedWithinMs = 2000;
 
 /** A message on its way, or a run that is followed. */
 export interface Sending {
   readonly stream: RunStream;
-  /** Whether the last request had no answer, or one that is tried again. */
+  /** Whether the last request got no response, or one that will be retried. */
   readonly isInTrouble: () => boolean;
-  /** Ends the requests. A run that was accepted goes on. */
+  /** Aborts the requests. An accepted run goes on. */
   readonly giveUp: (reason: Error) => void;
 }
 
-/** Follows a run through lost connections, but gives a message up that cannot be sent. */
+/** Follows a run through lost connections, but gives up on a message that cannot be sent. */
 export function startSending(
   open: (client: Perch, signal: AbortSignal) => RunStream,
   leaving: AbortSignal,
@@ -37,7 +37,7 @@ export function startSending(
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Cancels the run. It has an id as soon as the server has accepted it; a message that cannot be sent is given up. */
+/** Cancels the run. It has an id as soon as the server has accepted it; a message that cannot be sent is abandoned. */
 export async function stopSending(agent: string, sending: Sending, isOver: () => boolean): Promise<void> {
   const { stream, isInTrouble, giveUp } = sending;
   const untilMs = performance.now() + acceptedWithinMs;

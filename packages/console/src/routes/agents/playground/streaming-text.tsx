@@ -5,7 +5,7 @@ import { blocksOf } from "./long-text.ts";
 
 interface BlockProps {
   readonly text: string;
-  /** More blocks follow. What is out of sight is then not laid out. */
+  /** More blocks follow, so this one is not laid out while it is out of sight. */
   readonly isComplete: boolean;
 }
 
@@ -29,7 +29,7 @@ const Block = memo(({ text, isComplete }: BlockProps) => (
   </div>
 ));
 
-/** An answer while it comes. It is text, whatever it holds, and a long one stays smooth: only its last block changes. */
+/** An answer while it streams. It is always shown as text, and a long one stays smooth because only its last block changes. */
 export const StreamingText = ({ text }: { readonly text: string }) => (
   <div className="whitespace-pre-wrap [overflow-wrap:anywhere]">
     {blocksOf(text).map((block, index, { length }) => (

@@ -11,7 +11,7 @@ import { TraceList } from "../../../run-trace/trace-list.tsx";
 import { traceOfSteps } from "../../../run-trace/trace-of-steps.ts";
 import type { Turn } from "./turn.ts";
 
-/** Events as they come; once the run has ended or waits, its record, which has the server's times and more of the contents. */
+/** The events as they arrive; once the run has ended or waits, its record, which has the server's times and more of the contents. */
 function useTrace(agent: string, turn: Turn | undefined) {
   const runId = turn?.runId;
   const isOver = turn !== undefined && turn.status !== "running" && runId !== undefined;
@@ -40,9 +40,9 @@ interface TracePanelProps {
   readonly turn: Turn | undefined;
   /** The same message on the other side. */
   readonly counterpart: Turn | undefined;
-  /** "Trace", and of which version where there are two. */
+  /** "Trace", with the version if there are two. */
   readonly label: string;
-  /** Where it is below the conversation it can be closed; beside it, it is always open. */
+  /** Below the conversation the panel can be closed; beside it, it is always open. */
   readonly isBeside: boolean;
   readonly isOpen: boolean;
   readonly onOpen: (isOpen: boolean) => void;

@@ -10,7 +10,7 @@ interface TurnProblemProps {
   readonly onEdit: (() => void) | undefined;
 }
 
-/** Why a turn has no answer, in the API's words. A run that this page lost sight of may go on, and can be followed again. */
+/** The reason why a turn has no answer, in the API's words. A run that this page lost may go on, and can be followed again. */
 export function TurnProblem({ turn, onFollow, onEdit }: TurnProblemProps) {
   const { error, status, runId } = turn;
   if (error instanceof StoppedUnsentError)

@@ -20,7 +20,7 @@ interface TurnViewProps {
   readonly counterpart: Turn | undefined;
   readonly isTraced: boolean;
   readonly onTrace: () => void;
-  /** Undefined for whoever may not start runs. */
+  /** Undefined if the user may not start runs. */
   readonly onEdit: (() => void) | undefined;
   readonly onFollow: () => void;
 }
@@ -40,7 +40,7 @@ const Waiting = ({ turn }: { readonly turn: Turn }) => {
   );
 };
 
-/** The record says which version ran: what is live may have changed since, and a canary takes some of the runs. */
+/** The record names the version that ran: another one may be live since, and a canary takes some of the runs. */
 function useVersion(agent: string, { runId, status, version }: Turn): string | null | undefined {
   const isNeeded = runId !== undefined && status !== "running" && version === undefined;
   const { data } = useQuery({

@@ -57,7 +57,7 @@ describe("a turn", () => {
     });
   });
 
-  test("that failed keeps what was said, the error and the run; a cancelled run is not a failed one", () => {
+  test("that failed keeps its answer so far, the error and the run; a cancelled run is not a failed one", () => {
     const answering = addEvents(turn, [{ event: token(1, "Ye"), atMs: 1010 }]);
     const error = new RunFailedError(failure);
     expect(failTurn(answering, error, 1100)).toMatchObject({
@@ -74,7 +74,7 @@ describe("a turn", () => {
     expect(failTurn(turn, new Error("refused"), 1100)).toMatchObject({ durationMs: null, tokens: null });
   });
 
-  test("that was stopped before it was sent is cancelled, and is no run", () => {
+  test("that was stopped before it was sent is cancelled, and is not a run", () => {
     expect(failTurn(turn, new StoppedUnsentError(), 1100)).toMatchObject({ status: "cancelled", runId: undefined });
   });
 
@@ -114,7 +114,7 @@ test("differences have a sign, and wait until both have ended", () => {
   expect(differenceText(fast, { ...slow, status: "running" })).toBeUndefined();
 });
 
-test("of a text that comes faster than frames only the newest snapshot is kept, and every other event", () => {
+test("only the newest snapshot of a text is passed on per frame, with every other event", () => {
   const pending: ArrivedEvent[] = [];
   const dropped: RunStreamEvent = { type: "dropped", message: "m" };
   for (const event of [token(1, "a"), token(1, "ab"), dropped, token(1, "abc"), token(2, "x"), token(2, "xy")])

@@ -2,7 +2,7 @@ import { type Invocation, PerchError, RunCancelledError } from "@perch/sdk";
 import type { Trace } from "../../../run-trace/trace.ts";
 import { type ArrivedEvent, addEvent, endTrace, startTrace } from "../../../run-trace/trace-of-events.ts";
 
-/** A message and what came of it. */
+/** A message and its outcome. */
 export interface Turn {
   readonly id: string;
   /** Not known until the server has accepted the message. */
@@ -10,22 +10,22 @@ export interface Turn {
   readonly session: string;
   readonly message: string;
   readonly status: "running" | "waiting" | "completed" | "failed" | "cancelled";
-  /** The answer, as far as it has come. */
+  /** The answer so far. */
   readonly answer: string;
-  /** From the run's events; undefined for a run that ended before this page saw it: its steps are read from the record. */
+  /** From the run's events; undefined for a run that ended before this page saw it, whose steps are read from the record. */
   readonly trace: Trace | undefined;
-  /** What a call threw, or why the recorded run failed. */
+  /** The error that a call threw, or the reason why the recorded run failed. */
   readonly error: unknown;
   readonly tokens: number | null;
   readonly durationMs: number | null;
   readonly createdAt: string;
-  /** The version that ran, as far as it is known: null is the draft. */
+  /** The version that ran, if it is known: null is the draft. */
   readonly version: string | null | undefined;
-  /** It was under way before this page saw it: its first events came later than what they tell of. */
+  /** The run began before this page saw it, so its first events arrived later than they happened. */
   readonly isFollowed: boolean;
-  /** Somebody asked to stop it. A run can complete all the same. */
+  /** The user asked to stop it. A run can still complete. */
   readonly isStopping: boolean;
-  /** What keeps the page from following the run just now. */
+  /** The problem that currently stops the page from following the run. */
   readonly trouble: string | undefined;
 }
 
@@ -45,7 +45,7 @@ export const newTurn = (given: Pick<Turn, "id" | "session" | "message">, nowMs: 
   trouble: undefined,
 });
 
-/** A run that this page did not start, or started before it was loaded again. One that runs is followed from its first event. */
+/** A run that another page started, or this page before a reload. A running one is followed from its first event. */
 export const turnOfRun = (run: Invocation): Turn => ({
   id: run.request_id,
   runId: run.request_id,
@@ -77,7 +77,7 @@ function addToTurn(turn: Turn, arrived: ArrivedEvent): Turn {
 
 export const addEvents = (turn: Turn, events: readonly ArrivedEvent[]): Turn => events.reduce(addToTurn, turn);
 
-/** Somebody stopped a message that no server had accepted yet. */
+/** The user stopped a message that no server had accepted yet. */
 export class StoppedUnsentError extends Error {}
 
 /** The run was refused, failed or was cancelled, or cannot be followed any more. */
@@ -101,13 +101,13 @@ export function failTurn(turn: Turn, error: unknown, nowMs: number): Turn {
   };
 }
 
-/** The session's turns, oldest first: those of the record, and those of this page, which know more of the same runs. */
+/** The session's turns, oldest first: those of the record, and those of this page, which knows more about the same runs. */
 export function joinTurns(recorded: readonly Turn[], own: readonly Turn[]): Turn[] {
   const known = new Set(own.map(({ runId }) => runId));
   return [...recorded.filter(({ runId }) => !known.has(runId)), ...own];
 }
 
-/** The turn of the other side that has the same place, counted from the last, and the same message. */
+/** The turn of the other side at the same position, counted from the last, with the same message. */
 export function counterpartOf(turns: readonly Turn[], index: number, others: readonly Turn[]): Turn | undefined {
   const other = others[others.length - (turns.length - index)];
   return other && other.message === turns[index]?.message ? other : undefined;

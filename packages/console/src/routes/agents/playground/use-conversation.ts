@@ -16,7 +16,9 @@ export interface Conversation {
   readonly error: Error | null;
 }
 
-/** The turns of a session: what the record has of it, and what this page has added. A session that began on this page has no earlier ones. */
+/**
+ * The turns of a session: those of the record, and those that this page has added. A session that began on this page has no earlier ones.
+ */
 export function useConversation(
   agent: string,
   session: string | undefined,

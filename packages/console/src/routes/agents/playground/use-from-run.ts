@@ -3,11 +3,11 @@ import { useEffect, useRef } from "react";
 import { runQuery } from "../../../api/runs-queries.ts";
 import type { PlaygroundState } from "./use-playground.ts";
 
-/** `from` in the address: that run's message, user and version are taken over, once. What the address says itself stays. */
+/** Applies `from` in the address once: copies that run's message, user and version. Other values in the address stay. */
 export function useFromRun(agent: string, state: PlaygroundState, focusInput: () => void) {
   const { search, change, edit, setText, setEdit } = state;
   const { from, version, user } = search;
-  // What was changed in it before somebody looked at another page stays changed.
+  // Edits stay if the user looks at another page meanwhile.
   const taken = useRef(edit?.runId);
   const { data: run, error } = useQuery({ ...runQuery(agent, from ?? ""), enabled: from !== undefined });
   useEffect(() => {

@@ -3,16 +3,16 @@ import type { Edit } from "./edit.ts";
 
 interface Message {
   readonly text: string;
-  /** Where the text is from, if it was taken from a run. */
+  /** The run that the text was copied from, if any. */
   readonly edit: Edit | undefined;
 }
 
 const nothing: Message = { text: "", edit: undefined };
 
-/** What was written to each agent and not sent, as long as the console is open. It may be personal, so it is stored nowhere. */
+/** Unsent messages by agent, as long as the console is open. They may be personal, so they are only in memory. */
 const kept = new Map<string, Message>();
 
-/** The message in the input. It is there again for whoever looks at another page meanwhile. */
+/** The message in the input. It is still there after the user looks at another page. */
 export function useKeptMessage(agent: string) {
   const [message, setMessage] = useState(() => kept.get(agent) ?? nothing);
   const change = useCallback(
@@ -25,7 +25,7 @@ export function useKeptMessage(agent: string) {
   );
   const setText = useCallback((text: string) => change({ text }), [change]);
   const setEdit = useCallback((edit: Edit | undefined) => change({ edit }), [change]);
-  /** A message that was not accepted comes back, unless something else was written since. */
+  /** A message that was not accepted comes back, unless the user has written something else since. */
   const putBack = useCallback(
     (text: string) => {
       if ((kept.get(agent)?.text ?? "") === "") change({ text });

@@ -5,7 +5,7 @@ import type { PlaygroundState } from "./use-playground.ts";
 /** A phone would open its keyboard over the page. */
 const hasRoomForFocus = () => matchMedia("(min-width: 768px)").matches;
 
-/** What is done with the input, which keeps the focus whatever is done. */
+/** The actions on the input, which always leave the focus in it. */
 export function usePlaygroundInput(state: PlaygroundState) {
   const { search, change, setText, setEdit, send, stop, isRunning } = state;
   const ref = useRef<HTMLTextAreaElement>(null);

@@ -12,7 +12,7 @@ import { contextOf, type VersionChoice } from "./version-choice.ts";
 
 const from = "/signed-in/agents/$agent/playground";
 
-/** What is compared: a version, in a session of its own. */
+/** One side of a comparison: a version, in its own session. */
 export interface Side {
   readonly choice: VersionChoice;
   readonly conversation: Conversation;
@@ -51,7 +51,7 @@ export function usePlayground(agent: string) {
     }
     setText("");
     setEdit(undefined);
-    // An earlier conversation is one step back. Going to the same address again would scroll the page to where it was.
+    // An earlier conversation stays one step back in the history. Navigating to the same address again would restore the scroll position.
     if (session !== id || search.from !== undefined)
       void change({ session: id, from: undefined }, session === undefined);
   };

@@ -12,8 +12,8 @@ interface StickToEnd {
 }
 
 /**
- * Keeps the end of a list in sight while it grows, unless the reader has scrolled away from it. A new item leads back to the end; earlier
- * items that come before the first leave what is read where it is.
+ * Scrolls with the end of a growing list, unless the reader has scrolled away from it. A new item scrolls back to the end; older items
+ * added at the top do not move the visible ones.
  */
 export function useStickToEnd(items: readonly Item[]): StickToEnd {
   const ref = useRef<HTMLDivElement>(null);

@@ -4,14 +4,14 @@ import { readInFrames } from "./follow-turn.ts";
 import { type Sending, startSending, stopSending } from "./sending.ts";
 import { addEvents, failTurn, newTurn, type Turn } from "./turn.ts";
 
-/** A node that restarts, and a balancer that notices, take longer than a usual request waits. */
+/** A node that restarts, and a load balancer that notices, take longer than a usual request waits. */
 const streamRetries = 30;
 
 type Change = (turn: Turn) => Turn;
 type Open = (client: Perch, signal: AbortSignal) => RunStream;
 
 export interface Turns {
-  /** The turns that this page has started or follows, of all sessions. */
+  /** The turns of all sessions that this page has started or follows. */
   readonly all: readonly Turn[];
   readonly send: (agent: string, session: string, body: InvokeAgent) => void;
   /** Follows a run that was started elsewhere, or before this page was loaded. */

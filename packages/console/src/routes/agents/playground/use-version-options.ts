@@ -4,7 +4,7 @@ import { versionsQuery } from "../../../api/versions-queries.ts";
 import type { PlaygroundSearch } from "../playground-search.ts";
 import { choiceLabel, choiceOptions, environmentOf } from "./version-choice.ts";
 
-/** What can be chosen to run, and to compare it with. Of many versions the newest hundred; the address can name any. */
+/** The versions to run and to compare: the newest hundred. The address can name any other. */
 export function useVersionOptions(agent: string, search: PlaygroundSearch & { readonly env?: string | undefined }) {
   const versions = useInfiniteQuery(versionsQuery(agent));
   const active = useQuery(activeDeploymentsQuery(agent));

@@ -7,7 +7,7 @@ const live = [
 ];
 
 describe("contextOf", () => {
-  test("asks for what every other caller gets unless something is chosen", () => {
+  test("asks for the default of every other caller unless something is chosen", () => {
     expect(contextOf(undefined, undefined)).toEqual({});
   });
 
@@ -22,7 +22,7 @@ describe("contextOf", () => {
 });
 
 describe("choiceOptions", () => {
-  test("has the default first, then what is live elsewhere, the draft, and the versions", () => {
+  test("has the default first, then the live versions of other environments, the draft, and the versions", () => {
     expect(choiceOptions(undefined, undefined, live, [{ version: "v2" }, { version: "v1" }])).toEqual([
       { value: "", label: "Live in production (v1)" },
       { value: "live:staging", label: "Live in staging (v2)" },
@@ -32,12 +32,12 @@ describe("choiceOptions", () => {
     ]);
   });
 
-  test("has what the address names even if it is not in the list", () => {
+  test("has the version of the address even if it is not in the list", () => {
     expect(choiceOptions("v0", undefined, [], []).at(-1)).toEqual({ value: "v0", label: "v0" });
     expect(choiceOptions("live:qa", undefined, [], []).at(-1)?.label).toBe("Draft (nothing is live in qa)");
   });
 });
 
-test("an environment without a deployment says that the draft runs", () => {
+test("an environment without a deployment shows that the draft runs", () => {
   expect(choiceLabel(undefined, undefined, [])).toBe("Draft (nothing is live in production)");
 });

@@ -1,12 +1,15 @@
 import type { Deployment, InvocationContext, VersionSummary } from "@perch/sdk";
 
-/** What runs: `draft`, a version's label, or `live:ENVIRONMENT`. No label has a colon. Absent: what an invoke without a version runs. */
+/**
+ * The version to run: `draft`, a version's label, or `live:ENVIRONMENT`. No label has a colon. If absent, the default of an invoke without
+ * a version.
+ */
 export type VersionChoice = string | undefined;
 
 const livePrefix = "live:";
 const defaultEnvironment = "production";
 
-/** The environment whose live version is chosen; undefined if a version is chosen itself. */
+/** The environment whose live version is chosen; undefined if a version is chosen directly. */
 export function environmentOf(choice: VersionChoice, frameEnvironment: string | undefined): string | undefined {
   if (choice === undefined) return frameEnvironment ?? defaultEnvironment;
   return choice.startsWith(livePrefix) ? choice.slice(livePrefix.length) : undefined;
@@ -24,7 +27,7 @@ export function contextOf(
 
 type Live = Pick<Deployment, "environment" | "version">;
 
-/** Where nothing was deployed, the draft runs. */
+/** Without a deployment, the draft runs. */
 const liveLabel = (environment: string, live: readonly Live[]): string => {
   const version = live.find((deployment) => deployment.environment === environment)?.version;
   return version === undefined ? `Draft (nothing is live in ${environment})` : `Live in ${environment} (${version})`;
@@ -41,12 +44,15 @@ export function choiceLabel(
 }
 
 export interface ChoiceOption {
-  /** Empty: the default, which is absent in the address. */
+  /** Empty for the default, which is absent in the address. */
   readonly value: string;
   readonly label: string;
 }
 
-/** The default, what is live elsewhere, the draft, then every version. What the address names is among them even if it is not known. */
+/**
+ * The default, the live versions of other environments, the draft, then every version. The address's own choice is included even if it is
+ * unknown.
+ */
 export function choiceOptions(
   chosen: VersionChoice,
   frameEnvironment: string | undefined,

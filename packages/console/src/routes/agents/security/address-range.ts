@@ -1,4 +1,4 @@
-/** An address as a number, with how many bits it has. */
+/** An address as a number, with its number of bits. */
 interface Address {
   readonly bits: 32 | 128;
   readonly value: bigint;
@@ -35,7 +35,7 @@ function parseAddress(text: string): Address | undefined {
   return v6 >> 32n === 0xffffn ? { bits: 32, value: v6 & 0xffffffffn } : { bits: 128, value: v6 };
 }
 
-/** Whether an address is in a range such as `10.0.0.0/8`. What cannot be read is in none; the server says what is wrong with it. */
+/** Whether an address is in a range such as `10.0.0.0/8`. An invalid range contains none; the server reports what is wrong with it. */
 export function isInRange(address: string, range: string): boolean {
   const [base = "", length] = range.split("/");
   const [one, other] = [parseAddress(address), parseAddress(base)];

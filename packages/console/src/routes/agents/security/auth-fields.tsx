@@ -46,7 +46,7 @@ interface AuthProps extends Pick<BlocksProps, "onChange" | "problems"> {
   readonly auth: AgentAuth | null | undefined;
 }
 
-/** Who vouches for the user of a request. Secrets are written here and never shown again. */
+/** How the agent verifies the user's token. Secrets are written here and never shown again. */
 export const AuthFields = ({ current, auth, onChange, problems }: AuthProps) => {
   const set = (change: object) => onChange({ auth: { ...auth, ...change } as AgentAuth });
   const choose = (type: string) => {

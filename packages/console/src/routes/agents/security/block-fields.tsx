@@ -201,7 +201,7 @@ const Certificates = ({ draft: { mtls }, onChange, problems }: BlocksProps) => (
   </Section>
 );
 
-/** Every block of `security`. Each only tightens what the installation demands. */
+/** Every block of `security`. Each one can only tighten the installation's own rules. */
 export const SecurityBlocks = (props: BlocksProps) => (
   <>
     <Https {...props} />

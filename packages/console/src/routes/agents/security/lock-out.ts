@@ -1,9 +1,9 @@
 import type { SecuritySettings } from "@perch/sdk";
 import { isInRange } from "./address-range.ts";
 
-/** What is known of this browser and of who is signed in. */
+/** Facts about this browser and the signed-in key or person. */
 export interface Here {
-  /** The address that the session was begun from; undefined if it is not known. */
+  /** The address that the session was started from; undefined if it is not known. */
   readonly address: string | undefined;
   readonly isHttps: boolean;
   readonly isPerson: boolean;
@@ -33,7 +33,7 @@ const aboutToken = (setsAuth: boolean, { isPerson }: Here): string | undefined =
   return isPerson ? always : `${always} For one hour, your key can still read and update it, to take this back.`;
 };
 
-/** Why the agent would refuse the very next request of this browser. */
+/** The reasons why the agent would refuse this browser's next request. */
 export const refusalReasons = (security: SecuritySettings, here: Here): readonly string[] =>
   [
     security.enforceHttps === true && !here.isHttps
@@ -45,7 +45,7 @@ export const refusalReasons = (security: SecuritySettings, here: Here): readonly
       : undefined,
   ].filter((reason) => reason !== undefined);
 
-/** Sentences about how these settings would lock out whoever saves them. Empty: nothing that is known here says so. */
+/** Sentences about how these settings would lock out the user who saves them. Empty if the page knows of no reason. */
 export const lockOutReasons = (
   security: SecuritySettings,
   { setsAuth }: { readonly setsAuth: boolean },

@@ -8,7 +8,7 @@ interface SaveDialogProps {
   readonly onConfirm: () => Promise<unknown>;
 }
 
-/** Comes before settings that would lock out whoever saves them. */
+/** Shown before saving settings that would lock out the user. */
 export const SaveDialog = ({ reasons, agentName, ...dialog }: SaveDialogProps) => (
   <ConfirmDialog
     {...dialog}

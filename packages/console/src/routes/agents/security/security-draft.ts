@@ -4,9 +4,9 @@ type Compared = Pick<Agent, "security" | "auth">;
 
 type Blocks = { readonly [K in keyof SecuritySettings]-?: NonNullable<SecuritySettings[K]> };
 
-/** What the form holds: every block, also those that are not set. */
+/** The content of the form: every block, including those that are not set. */
 export interface SecurityDraft extends Blocks {
-  /** Undefined: stays as it is. Null: removed. */
+  /** Undefined leaves it unchanged. Null removes it. */
   readonly auth: AgentAuth | null | undefined;
 }
 
@@ -22,7 +22,7 @@ export const draftOf = ({ security }: Compared): SecurityDraft => ({
 
 const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
 
-/** Whether somebody has changed what the form is about. What else changes in an agent, such as its status, is none of its business. */
+/** Whether another user has changed the settings of this form. Other changes of the agent, such as its status, do not count. */
 export const isChangedSince = (began: Compared, now: Compared): boolean =>
   !isSame(draftOf(began), draftOf(now)) || !isSame(began.auth, now.auth);
 

@@ -15,19 +15,19 @@ import { draftOf, isChangedSince, patchOf, type SecurityDraft } from "./security
 const isRefusal = (error: unknown): boolean =>
   error instanceof PerchError && (error.status === 401 || error.status === 403);
 
-/** What somebody has changed, and the agent they saw when they began to. */
+/** The changes in the form, and the agent as it was when the user began. */
 interface Editing {
   readonly base: Agent;
   readonly draft: SecurityDraft;
 }
 
-/** The form's draft, and saving it: only what was changed, only if nobody has changed the settings meanwhile. */
+/** The form's draft, and saving it: only the changed blocks, and only if no other user has changed the settings since. */
 export function useSecurity(ref: string, agent: Agent) {
   const queryClient = useQueryClient();
   const [editing, setEditing] = useState<Editing>();
   const [refusal, setRefusal] = useState<unknown>();
   const [generation, setGeneration] = useState(0);
-  // The agent is read again while somebody edits. Compared with that, what others changed would be taken back by saving.
+  // The agent is read again while the user edits. A comparison with the new state would revert other users' changes on saving.
   const isOvertaken = editing !== undefined && isChangedSince(editing.base, agent);
   const base = isOvertaken ? editing.base : agent;
   const draft = editing?.draft ?? draftOf(agent);
@@ -37,7 +37,7 @@ export function useSecurity(ref: string, agent: Agent) {
     setEditing(undefined);
     setGeneration((before) => before + 1);
   };
-  /** The settings count with the next request: this one says whether they let the console in. */
+  /** The settings apply from the next request on, so this request shows whether the console is still allowed. */
   const probe = async () => {
     try {
       queryClient.setQueryData(agentQuery(ref).queryKey, await perch.agents.get(agent.id));
@@ -67,12 +67,12 @@ export function useSecurity(ref: string, agent: Agent) {
     const changed = { ...draft, ...changes };
     const isBack = Object.keys(patchOf(base, changed)).length === 0;
     setEditing(isBack ? undefined : { base, draft: changed });
-    // What the server said of other settings is no consent to these.
+    // A warning about other settings is not a consent to these.
     if (isLockOut) save.reset();
   };
   return {
     draft,
-    /** Changes with what the form begins with: fields that keep their own text begin again. */
+    /** Changes with the base of the form, so that fields with their own text start again. */
     generation: `${generation} ${JSON.stringify(base.security)}`,
     change,
     discard: () => {
@@ -80,13 +80,13 @@ export function useSecurity(ref: string, agent: Agent) {
       save.reset();
     },
     isDirty,
-    /** Somebody else has changed the settings since this form was begun. */
+    /** Another user has changed the settings since this form was opened. */
     isOvertaken,
-    /** Only what saving would change. */
+    /** Only the changes that saving would make. */
     changed: (patch.security ?? {}) as SecuritySettings,
     setsAuth: draft.auth !== undefined && draft.auth !== null,
     save,
-    /** The server says so itself, of what the page could not know. */
+    /** The server reported the lock-out itself, for a reason that the page could not know. */
     isLockOut,
     refusal,
     probe,

@@ -13,7 +13,7 @@ const draft = "draft";
 interface ComparisonProps {
   readonly agentRef: string;
   readonly labels: readonly string[];
-  /** What is compared with the draft if the address names nothing. */
+  /** The version compared with the draft if the address names none. */
   readonly live: string | undefined;
 }
 
@@ -38,7 +38,7 @@ const Side = ({ label, value, options, onChange }: SideProps) => {
   );
 };
 
-/** What differs between any two versions, or a version and the draft. Both are in the address. */
+/** The differences between any two versions, or a version and the draft. Both are in the address. */
 export function Comparison({ agentRef, labels, live }: ComparisonProps) {
   const search = route.useSearch();
   const navigate = route.useNavigate();

@@ -14,7 +14,7 @@ interface VersionDefinitionProps {
   readonly version: string;
 }
 
-/** What the agent was told to do in a version: all of it, also what differs from nothing. */
+/** The complete definition of a version. */
 export function VersionDefinition({ agentRef, version }: VersionDefinitionProps) {
   const { data, error, refetch } = useQuery(versionQuery(agentRef, version));
   return (
