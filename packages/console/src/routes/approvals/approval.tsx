@@ -49,7 +49,10 @@ const NoApproval = ({ id }: { readonly id: string }) => (
   </EmptyState>
 );
 
-/** What was looked at is what is approved: a change meanwhile is shown when somebody asks for it. One's own is known. */
+/**
+ * The approver approves exactly what they have seen: another user's change is shown only on request. The approver's own change is shown at
+ * once.
+ */
 function Shown({ approval }: { readonly approval: Approval }) {
   const [seen, setSeen] = useState(approval);
   const isChanged = approval.status === "open" && seen.digest !== approval.digest;
@@ -65,7 +68,7 @@ function Shown({ approval }: { readonly approval: Approval }) {
   );
 }
 
-/** One approval: what the agent wants, with what, and why; and the decision. */
+/** One approval: the call with its arguments and reason, and the decision. */
 export function ApprovalPage() {
   const { approval: id } = useParams({ from: "/signed-in/approvals/$approval" });
   const { close } = use(QueueContext);

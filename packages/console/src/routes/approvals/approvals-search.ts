@@ -13,7 +13,7 @@ export const noFilters: ApprovalsSearch = { agent: undefined, status: undefined,
 export const countFilters = ({ agent, status, kind, user }: ApprovalsSearch): number =>
   [agent, status, kind, user].filter(Boolean).length;
 
-/** What the list asks the API for. */
+/** The filter of the API request. */
 export const filterOf = ({ agent, status = "open", kind, user }: ApprovalsSearch): ApprovalFilter => ({
   ...(status !== "any" && { status: status as NonNullable<ApprovalFilter["status"]> }),
   ...(kind !== undefined && { kind: kind as NonNullable<ApprovalFilter["kind"]> }),

@@ -18,7 +18,7 @@ import { QueueContext } from "./queue-context.ts";
 
 type Change = ApprovalsSearch & { readonly env?: string | undefined };
 
-/** What waits for a person, newest first, and one of it beside the list. */
+/** The approvals that wait for a person, newest first, with one of them beside the list. */
 export function Approvals() {
   const search = useSearch({ from: "/signed-in/approvals" });
   const { approval: selected } = useParams({ strict: false });

@@ -4,7 +4,10 @@ import { createContext } from "react";
 export interface Queue {
   readonly open: (id: string) => void;
   readonly close: () => void;
-  /** To the next that is open, after this one was decided. Whoever has gone on meanwhile stays. Without one, the list says so. */
+  /**
+   * Opens the next open approval after a decision, unless the approver has moved on meanwhile. Without a next one, the list shows that it
+   * is empty.
+   */
   readonly openNext: (decided: string) => void;
 }
 

@@ -6,7 +6,7 @@ export interface TimeLeft {
 
 const shortSeconds = 600;
 
-/** How long until then, in two units, so that a minute is seen to pass. */
+/** The time until then in two units, so that the user sees it pass. */
 export function timeLeft(until: Date, now: Date): TimeLeft {
   const seconds = Math.floor((until.getTime() - now.getTime()) / 1000);
   if (seconds <= 0) return { text: undefined, isShort: true };

@@ -19,7 +19,7 @@ interface TimeLeftProps {
   readonly now: Date;
 }
 
-/** How long one can still decide; red when it is short. */
+/** The time left for a decision; red when it is short. */
 export function TimeLeft({ until, now }: TimeLeftProps) {
   const { text, isShort } = timeLeft(new Date(until), now);
   return (

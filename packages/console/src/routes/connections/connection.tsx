@@ -62,7 +62,7 @@ function Actions({ agent, connection }: ActionsProps) {
   );
 }
 
-/** One account of a user: what it may, where its tokens go, and what has become of it. */
+/** One account of a user: its scopes, the hosts that get its tokens, and its state. */
 export function ConnectionPage() {
   const { agent, connection: id } = useParams({ from: "/signed-in/connections/$agent/$connection" });
   const navigate = useNavigate();

@@ -50,7 +50,7 @@ function ConnectionList({ agent, search, onClear }: ListProps) {
   );
 }
 
-/** The accounts that users have connected with an agent, and one of them beside the list. */
+/** The accounts that users have connected with an agent, with one of them beside the list. */
 export function Connections() {
   const changeSearch = useSearchChange();
   const search = useSearch({ from: "/signed-in/connections" });
@@ -61,7 +61,7 @@ export function Connections() {
   const mayWrite = useCan("write");
   const [isCreating, setIsCreating] = useState(false);
   const change = (filters: Partial<ConnectionsSearch> & { readonly env?: string | undefined }) =>
-    // Another agent has other connections: what is open beside the list is none of them.
+    // Another agent has other connections, so the open one is closed.
     changeSearch(filters, { to: "agent" in filters ? "/connections" : "." });
   const list = (
     <Page

@@ -21,7 +21,7 @@ interface CreateLinkDialogProps {
   readonly open: boolean;
   readonly onClose: () => void;
   readonly agent: string;
-  /** Of a connection that needs another consent. */
+  /** The user of a connection that needs a new consent. */
   readonly user?: string;
   readonly tool?: string;
 }
@@ -107,7 +107,7 @@ function CreateLinkForm({ agent, user: givenUser = "", tool: givenTool, link }: 
   );
 }
 
-/** A link to hand to one user. Only that user's application can end what it begins. */
+/** A link for one user. Only that user's application can complete the connection. */
 export function CreateLinkDialog({ open, onClose, ...rest }: CreateLinkDialogProps) {
   const link = useShownOnce<ConnectionWithLink>(onClose);
   const { value: created, close } = link;

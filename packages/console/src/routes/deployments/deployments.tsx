@@ -32,7 +32,7 @@ const NoDeployments = ({ isFiltered, range }: { readonly isFiltered: boolean; re
   </EmptyState>
 );
 
-/** What was shipped, of all agents: canaries that are not decided yet, and everything in the chosen time. */
+/** The deployments of all agents: undecided canaries, and everything in the chosen time. */
 export function Deployments() {
   const { agent, status } = route.useSearch();
   const { env, range } = useSearch({ strict: false });
@@ -49,7 +49,7 @@ export function Deployments() {
   }, [agent, env, range, status]);
   const query = useInfiniteQuery({
     ...allDeploymentsQuery(filter),
-    // A poll reads all pages that were loaded.
+    // A poll reads all loaded pages.
     refetchInterval: ({ state }) =>
       pollMs(state.data?.pages.flatMap(({ data }) => data)) * (state.data?.pages.length ?? 1),
   });

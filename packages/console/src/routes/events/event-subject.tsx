@@ -14,7 +14,7 @@ interface EventSubjectProps {
   readonly agent: string | undefined;
 }
 
-/** What an event is about: a run, a deployment, an approval, a connection, or a webhook that was tested. */
+/** The subject of an event: a run, a deployment, an approval, a connection, or a tested webhook. */
 export function EventSubject({ event, agent }: EventSubjectProps) {
   const { request_id, id, webhook_id } = event.data;
   const [run, thing, webhook] = [textOf(request_id), textOf(id), textOf(webhook_id)];

@@ -16,7 +16,7 @@ import { textLinkClass } from "../../parts/text-link.ts";
 import { Working } from "../../parts/working.tsx";
 import { EventSubject } from "./event-subject.tsx";
 
-/** One event: what it is about, and what webhooks are told. */
+/** One event: its subject, and the payload that webhooks get. */
 export function EventPage() {
   const { event: id } = useParams({ from: "/signed-in/events/$event" });
   const navigate = useNavigate();

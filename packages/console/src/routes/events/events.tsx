@@ -54,7 +54,7 @@ const Row = ({ event, isOpen }: { readonly event: Event; readonly isOpen: boolea
   );
 };
 
-/** A listing keeps its beginning while it is shown: a time that moved would be another list each second. */
+/** A listing has a fixed start time while it is shown, because a moving one would be a new list each second. */
 function useFilter() {
   const { agent, type, range } = useSearch({ from: "/signed-in/events" });
   return useMemo(() => {
@@ -68,7 +68,7 @@ function useFilter() {
   }, [agent, type, range]);
 }
 
-/** Everything that webhooks can be told of, whether or not one was. */
+/** Every event that webhooks can receive, whether or not one did. */
 export function Events() {
   const { agent, type } = useSearch({ from: "/signed-in/events" });
   const { event: openId } = useParams({ strict: false });

@@ -12,6 +12,6 @@ const installation = createRoute({
 export const installationArea = {
   routes: [installation],
   place: { route: installation, name: "Installation", icon: "server", key: "i", isOwn: true },
-  // The page itself says who may see it, and how.
+  // The page itself explains who may see it, and how.
   needs: { permission: "operate" },
 } as const satisfies Area;

@@ -17,7 +17,7 @@ import { marks, summaryOf, whyNoReleases } from "./part-words.ts";
 
 const sectionTitle = "px-4 pt-5 pb-2 text-body";
 
-/** Which node answered, and how it all is. */
+/** The node that answered, and the overall state. */
 const Facts = ({ data }: { readonly data: InstallationData }) => {
   const { status, text } = summaryOf(data.parts);
   return (
@@ -60,7 +60,7 @@ const Contents = ({ data }: { readonly data: InstallationData }) => (
   </>
 );
 
-/** The last answer stays, with its age, while there is no newer one: it may be what an operator needs to know why. */
+/** The last answer stays, with its age, until a newer one arrives: an operator may need it to find the cause. */
 const Stale = ({
   at,
   error,

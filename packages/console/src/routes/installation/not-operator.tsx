@@ -1,7 +1,7 @@
 import { CopyButton } from "../../parts/copy-button.tsx";
 import { useMe } from "../../session/session.ts";
 
-/** No role holds the permission, so nobody in the organisation can give it. */
+/** No role includes the permission, so no member of the organisation can grant it. */
 export function NotOperator() {
   const { organisation } = useMe();
   const command = `perch-server create-key --organisation ${organisation.id} --operate`;

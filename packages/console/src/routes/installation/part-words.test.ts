@@ -6,7 +6,7 @@ const part = (name: InstallationPart["name"], status: InstallationPart["status"]
   ...{ name, status, address: null, latency_ms: null, message: null },
 });
 
-test("the sentence about all parts names the worst: silent before degraded, and a part that is not configured is no trouble", () => {
+test("the sentence about all parts names the worst: silent before degraded, and a part that is not configured is not a problem", () => {
   expect(summaryOf([part("database", "ok"), part("valkey", "not_configured")])).toEqual({
     status: "ok",
     text: "All parts answer",

@@ -9,7 +9,7 @@ export const partNames: Readonly<Record<InstallationPart["name"], string>> = {
   valkey: "Valkey",
 };
 
-/** What stops working while it is silent, and what an operator does first. */
+/** The features that stop working while the part is silent, and the operator's first step. */
 export const whenSilent: Readonly<Record<InstallationPart["name"], string>> = {
   database: "Requests are refused with 503. Start PostgreSQL, or mend the network to it.",
   engine: "Other nodes of the engine take the calls. If none answers, no run begins. Start this node again.",
@@ -45,7 +45,7 @@ export function summaryOf(parts: readonly InstallationPart[]): {
   return { status: "ok", text: "All parts answer" };
 }
 
-/** Why the releases are not shown: the port that knows them is not reached, or it answers and is busy. */
+/** The reason why the releases are not shown: their port cannot be reached, or it answers and is busy. */
 export const whyNoReleases = (parts: readonly InstallationPart[]): string =>
   parts.some(({ name, status }) => name === "engine_admin" && status === "ok")
     ? "The engine answers, and has not counted yet which runs can end only where. With many runs this takes a while; the releases are shown when it has."

@@ -2,7 +2,7 @@ import type { InstalledRelease } from "@perch/sdk";
 
 const runsWords = (runs: number): string => (runs === 1 ? "1 run" : `${runs.toLocaleString("en")} runs`);
 
-/** What an operator does with the workers of a release. */
+/** What the operator should do with the workers of a release. */
 export function describeRelease({ state, runs }: Pick<InstalledRelease, "state" | "runs">): string {
   switch (state) {
     case "takes_new_runs":

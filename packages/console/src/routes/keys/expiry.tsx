@@ -2,7 +2,7 @@ import { Ago, useSlowClock } from "../../parts/ago.tsx";
 
 const soonMs = 7 * 86_400_000;
 
-/** When it ends. What ends within a week is seen to. */
+/** The time when it ends, highlighted within the last week. */
 export function Expiry({ at }: { readonly at: string }) {
   const left = Date.parse(at) - useSlowClock().getTime();
   const isSoon = left > 0 && left < soonMs;

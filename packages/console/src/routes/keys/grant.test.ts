@@ -7,14 +7,14 @@ test("a request has either a role or permissions, in the order of the API", () =
   expect(toGrant({ role: "own", permissions: ["approve", "read"] })).toEqual({ permissions: ["read", "approve"] });
 });
 
-test("the same permissions in another order are no change; a role is not the same as its permissions", () => {
+test("the same permissions in another order are not a change; a role is not the same as its permissions", () => {
   expect(
     isSameAccess({ role: "own", permissions: ["read", "write"] }, { role: "own", permissions: ["write", "read"] }),
   ).toBe(true);
   expect(isSameAccess({ role: "viewer", permissions: ["read"] }, { role: "own", permissions: ["read"] })).toBe(false);
 });
 
-test("only what the caller has is offered, and approve to whoever manages keys", () => {
+test("only the caller's own permissions are offered, and approve to callers with manage", () => {
   expect(mayGive({ permissions: ["read", "manage"] }, "approve")).toBe(true);
   expect(mayGive({ permissions: ["read", "manage"] }, "delete")).toBe(false);
 });

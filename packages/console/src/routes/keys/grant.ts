@@ -15,13 +15,13 @@ const notes: Readonly<Partial<Record<Permission, string>>> = {
   operate: " Only the operator gives it first.",
 };
 
-/** What a permission lets a key do, as a sentence of its own. */
+/** What a permission allows a key to do, as a sentence. */
 export const permissionSentence = (permission: Permission): string => {
   const words = permissionWords[permission];
   return `${words.slice(0, 1).toUpperCase()}${words.slice(1)}.${notes[permission] ?? ""}`;
 };
 
-/** What the caller may give: what it has, and `approve`, which whoever manages keys gives without having it. */
+/** The permissions that the caller may grant: its own, and `approve`, which a caller with `manage` grants without having it. */
 export const mayGive = (key: Pick<Access, "permissions">, permission: Permission): boolean =>
   key.permissions.includes(permission) || (permission === "approve" && key.permissions.includes("manage"));
 
@@ -36,7 +36,7 @@ export const accessOfKey = ({ role, permissions: held }: Pick<ApiKey, "role" | "
   permissions: held,
 });
 
-/** As a request gives it: either of them. */
+/** The value for a request: a role or permissions. */
 export const toGrant = (access: Access): Pick<CreateKey, "role" | "permissions"> =>
   access.role === "own"
     ? { permissions: permissions.filter((permission) => access.permissions.includes(permission)) }

@@ -63,7 +63,7 @@ function PermissionsField({ chosen, onChange }: PermissionsFieldProps) {
   );
 }
 
-/** A role, or permissions of its own. Only what the caller may give is offered. */
+/** A role, or single permissions. Only those that the caller may grant are offered. */
 export function AccessField({ value, onChange, problem }: FieldProps<Access>) {
   const { key } = useMe();
   const isOffered = (role: Role) =>
@@ -93,7 +93,7 @@ export function AccessField({ value, onChange, problem }: FieldProps<Access>) {
 }
 
 interface ExpiryFieldProps extends FieldProps<ExpiryChoice> {
-  /** The first choice, for a key that exists: that nothing changes. */
+  /** The label of the first choice of an existing key, which changes nothing. */
   readonly keep?: string;
 }
 

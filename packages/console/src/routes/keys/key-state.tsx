@@ -3,5 +3,5 @@ import { StatusMark } from "../../parts/status-mark.tsx";
 
 const marks = { active: "active", expired: "superseded", revoked: "failed" } as const;
 
-/** A key that was revoked was taken away from somebody; one that expired came to its end. */
+/** A revoked key has the mark of a failure, because it was withdrawn; an expired one only reached its end. */
 export const KeyState = ({ status }: Pick<ApiKey, "status">) => <StatusMark status={marks[status]} word={status} />;

@@ -20,7 +20,7 @@ const NoKey = ({ id }: { readonly id: string }) => (
   </EmptyState>
 );
 
-/** One key: what it may do, where it comes from, and what can be done with it. */
+/** One key: its permissions, its origin, and its actions. */
 export function KeyPage() {
   const { key: id } = useParams({ from: "/signed-in/keys/$key" });
   const navigate = useNavigate();

@@ -62,7 +62,7 @@ function KeyList() {
   );
 }
 
-/** The API keys of the organisation, and one of them beside the list. */
+/** The API keys of the organisation, with one of them beside the list. */
 export function Keys() {
   const { key } = useParams({ strict: false });
   return <SplitView list={<KeyList />} detail={key === undefined ? undefined : <Outlet />} />;

@@ -37,7 +37,7 @@ function useLogQuery(agent: string, search: LogsSearch): LogQuery {
     return {
       agent,
       filter: { level: level as LogFilter["level"], contains, request_id: request, version, environment: env },
-      // What is followed has no end.
+      // A tail has no end.
       range: { start_time: start.toISOString(), end_time: isTail ? undefined : end?.toISOString() },
     };
   }, [agent, level, contains, request, version, env, range, isTail]);
@@ -46,18 +46,18 @@ function useLogQuery(agent: string, search: LogsSearch): LogQuery {
 const isTime = (text: string | undefined): boolean => !Number.isNaN(Date.parse(text ?? ""));
 
 interface OpenLine {
-  /** Null: it is not in the log. */
+  /** Null if it is not in the log. */
   readonly line: LogLine | null | undefined;
   readonly error: Error | null;
   readonly retry: () => void;
 }
 
-/** The line that is open stays, also when the tab drops it. One that a link leads to is fetched if the list does not have it. */
+/** The open line stays even if the tab drops it. The line of a link is fetched if the list does not have it. */
 function useOpenLine(agent: string, { store, isLoading, tail }: Log, { line: id, at }: LogsSearch): OpenLine {
   const found = useRef<LogLine>(undefined);
   if (found.current?.id !== id)
     found.current = id === undefined ? undefined : store.lines.all().find((line) => line.id === id);
-  // A list that waits for its server may wait for long.
+  // A list may wait a long time for its server.
   const isListRead = !isLoading || (tail !== undefined && tail !== "open");
   const isAsked = found.current === undefined && id !== undefined && isListRead && isTime(at);
   const asked = useQuery({ ...lineQuery(agent, id ?? "", at ?? ""), enabled: isAsked });

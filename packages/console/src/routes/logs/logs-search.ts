@@ -6,11 +6,11 @@ export interface LogsSearch {
   readonly contains?: string | undefined;
   readonly request?: string | undefined;
   readonly version?: string | undefined;
-  /** While new lines are followed. */
+  /** Set while a tail runs. */
   readonly tail?: 1 | undefined;
-  /** The id of the line that is open. */
+  /** The id of the open line. */
   readonly line?: string | undefined;
-  /** When that line was written: so it is found in a log that went on since. */
+  /** The time of that line, with which it is found in a log that has grown since. */
   readonly at?: string | undefined;
 }
 

@@ -6,7 +6,7 @@ import { AgentLog } from "./agent-log.tsx";
 import { LogFilters } from "./list/log-filters.tsx";
 import type { LogsSearch } from "./logs-search.ts";
 
-/** The log of one agent. Without one in the address: the only agent there is, or a choice. */
+/** The log of one agent. If the address names none: the only agent, or a choice. */
 export function Logs() {
   const search = useSearch({ from: "/signed-in/logs" });
   const change = useSearchChange<Partial<LogsSearch>>();

@@ -9,7 +9,7 @@ import { visibleText } from "../../parts/visible-text.ts";
 
 interface AddDialogProps {
   readonly agent: string;
-  /** The user whose memories are shown: a new one is likely theirs. */
+  /** The user whose memories are shown, as the default for a new one. */
   readonly user: string | undefined;
   readonly open: boolean;
   readonly onClose: () => void;

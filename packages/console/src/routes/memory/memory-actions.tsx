@@ -10,7 +10,7 @@ interface MemoryActionsProps {
   readonly search: MemorySearchParams;
 }
 
-/** What the signed-in person may do with an agent's memory. */
+/** The actions that the signed-in user may take on an agent's memory. */
 export function MemoryActions({ agent, search }: MemoryActionsProps) {
   const [open, setOpen] = useState<"add" | "clear">();
   const [canAdd, canClear] = [useCan("write"), useCan("delete")];

@@ -1,6 +1,6 @@
 import type { SearchMode } from "../../api/memory-queries.ts";
 
-/** What the address says about the list of memories. */
+/** The filters of the list of memories, as they are in the address. */
 export interface MemorySearchParams {
   readonly agent?: string | undefined;
   readonly user?: string | undefined;
@@ -11,5 +11,5 @@ export interface MemorySearchParams {
 
 export const searchModes = ["hybrid", "vector", "text"] as const satisfies readonly SearchMode[];
 
-/** How to search. What an address says wrongly is the default. */
+/** The search mode. An invalid one becomes the default. */
 export const modeOf = (text: string | undefined): SearchMode => searchModes.find((mode) => mode === text) ?? "hybrid";

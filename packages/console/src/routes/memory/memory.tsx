@@ -28,14 +28,14 @@ function useIsMissing(agent: string | undefined): boolean {
   return isNotFound(error);
 }
 
-/** All that the agent remembers, or what a search finds in it. */
+/** All memories of the agent, or the results of a search. */
 function Memories({ agent, search: { user, session, q, mode }, openId }: MemoriesProps) {
   if (useIsMissing(agent)) return <NoSuchAgent agent={agent} />;
   if (q === undefined) return <MemoryTable agent={agent} filter={{ user, session }} openId={openId} />;
   return <SearchResults agent={agent} search={{ text: q, mode: modeOf(mode), user, session }} openId={openId} />;
 }
 
-/** What one agent remembers: to browse, to search, and to clear. */
+/** The memory of one agent, to browse, search and clear. */
 export function MemoryBrowser() {
   const changeSearch = useSearchChange();
   const search = useSearch({ from: "/signed-in/memory" });
@@ -45,7 +45,7 @@ export function MemoryBrowser() {
   const agent = params.agent ?? search.agent ?? ownAgent;
   const isMissing = useIsMissing(agent);
   const change = (filters: MemorySearchParams) =>
-    // Another agent has other memories: none of them is open.
+    // Another agent has other memories, so the open one is closed.
     changeSearch(filters, { to: "agent" in filters ? "/memory" : "." });
   const list = (
     <Page

@@ -90,7 +90,7 @@ function DeleteMemory({ agent, id, onDeleted }: DeleteMemoryProps) {
   );
 }
 
-/** One memory: what it says, whose it is, and where it is from. */
+/** One memory: its text, its user, and its origin. */
 export function OneMemory() {
   const { agent, memory: id } = useParams({ from: "/signed-in/memory/$agent/$memory" });
   const navigate = useNavigate();

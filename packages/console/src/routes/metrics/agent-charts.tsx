@@ -44,7 +44,7 @@ interface UntilLoadedProps {
   readonly children: ReactNode;
 }
 
-/** What was chosen before stays in its place, pale, until what is chosen now is there. */
+/** The previous charts stay in place, pale, until the new ones have loaded. */
 const UntilLoaded = ({ isOutdated, children }: UntilLoadedProps) => (
   <div aria-busy={isOutdated} className="relative">
     {isOutdated && (
@@ -55,7 +55,7 @@ const UntilLoaded = ({ isOutdated, children }: UntilLoadedProps) => (
     <div
       className={classNames(
         "flex flex-col gap-3",
-        // What is quick does not flicker.
+        // The delay avoids a flicker if the load is quick.
         isOutdated && "opacity-30 transition-opacity delay-400 duration-0",
       )}
     >

@@ -30,7 +30,7 @@ const columns = [
 interface FigureProps {
   readonly text: string;
   readonly values: readonly (number | null)[];
-  /** What the line shows, in words. */
+  /** A description of the line for screen readers. */
   readonly label: string;
   readonly tone?: "accent" | "danger";
 }
@@ -38,7 +38,7 @@ interface FigureProps {
 const Figure = ({ text, values, label, tone = "accent" }: FigureProps) => (
   <Cell className={wideOnly}>
     <span className="flex items-center justify-end gap-3">
-      {/* The line needs room that a table of a middling window does not have. */}
+      {/* A middle-sized window has no room for the line. */}
       <span className="max-xl:hidden">
         <Sparkline values={values} tone={tone} label={label} />
       </span>
@@ -47,7 +47,7 @@ const Figure = ({ text, values, label, tone = "accent" }: FigureProps) => (
   </Cell>
 );
 
-/** What the hidden columns of a narrow screen say. */
+/** The content of the columns that a narrow screen hides. */
 const inWords = ({ runs, errorRate, averageMs, tokens, cost }: AgentFigures): string =>
   [
     formatRuns(runs),
@@ -67,7 +67,7 @@ const AgentRow = ({ figures }: { readonly figures: AgentFigures }) => {
         <Link
           to="/metrics"
           search={(before) => ({ ...before, agent: name })}
-          // The whole row is the link's target, without a second link in it.
+          // The link covers the whole row, so the row needs no second link.
           className="after:absolute after:inset-0 after:content-[''] focus-visible:outline-none focus-visible:after:outline-2 focus-visible:after:outline-accent focus-visible:after:-outline-offset-2"
         >
           <OutsideText text={name} />
@@ -90,7 +90,7 @@ const AgentRow = ({ figures }: { readonly figures: AgentFigures }) => {
   );
 };
 
-/** The newest hundred agents, each in a line that leads to its charts. */
+/** The newest hundred agents, each as a row that leads to its charts. */
 export function AllAgents() {
   const { range, env } = route.useSearch();
   const { data, error, refetch } = useQuery(allMetricsQuery(range, env));

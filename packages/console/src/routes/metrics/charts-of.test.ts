@@ -28,7 +28,7 @@ test("one history has all statistics of the run time in one chart", () => {
   ]);
 });
 
-test("two versions are told apart by name and tone in every chart", () => {
+test("two versions differ by name and tone in every chart", () => {
   const compared = chartsOf([history(undefined), history("v2")]);
   expect(compared[0]?.series.map(({ label, tone }) => `${label} ${tone}`)).toEqual([
     "all versions p50 accent",

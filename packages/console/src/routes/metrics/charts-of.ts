@@ -23,7 +23,7 @@ export interface ChartOfPage extends Pick<Drawn, "series" | "format" | "isTall">
 
 type ValuesName = "throughput" | "errorRate" | "averageMs" | "p50Ms" | "p95Ms" | "p99Ms" | "tokens" | "cost";
 
-/** Alone, each statistic has a colour; of two versions, each version has. */
+/** With one history each statistic has a colour; with two versions each version has one. */
 const statistics: readonly { label: string; values: ValuesName; tone: ChartSeries["tone"]; isCompared: boolean }[] = [
   { label: "p50", values: "p50Ms", tone: "accent", isCompared: true },
   { label: "average", values: "averageMs", tone: "muted", isCompared: false },

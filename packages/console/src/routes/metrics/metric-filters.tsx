@@ -45,7 +45,7 @@ const VersionFilters = ({ agent, search, onChange }: VersionFiltersProps) => {
   );
 };
 
-/** An agent, and what of it: the others have no meaning for all agents at once. */
+/** The agent and its filters. The other filters have no meaning for all agents at once. */
 export function MetricFilters() {
   const search = route.useSearch();
   const navigate = route.useNavigate();

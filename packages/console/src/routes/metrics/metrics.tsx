@@ -8,7 +8,7 @@ import { MetricFilters } from "./metric-filters.tsx";
 
 const route = getRouteApi("/signed-in/metrics");
 
-/** How much an agent works, how well, how fast, and at what price; or all of them, each in a line. */
+/** Throughput, errors, speed and cost of one agent; or of all agents, one per row. */
 export function Metrics() {
   const { agent } = route.useSearch();
   const allAgents = (

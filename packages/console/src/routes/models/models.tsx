@@ -46,10 +46,10 @@ function ModelList() {
   );
 }
 
-/** Which models there are, and where they come from. */
+/** The models and the providers that they come from. */
 export function Models() {
   const [isCreating, setIsCreating] = useState(false);
-  // Providers are shared by all agents, and a key of one agent does not see them.
+  // All agents share the providers, and a key of one agent does not see them.
   const isOfOneAgent = useMe().key.agent_id !== null;
   const mayManage = useCan("manage") && !isOfOneAgent;
   return (

@@ -1,4 +1,4 @@
-/** What is shown of one run, as it is in the address. */
+/** The view of one run, as it is in the address. */
 export interface RunSearch {
   /** The selected step. */
   readonly step?: string | undefined;

@@ -21,7 +21,7 @@ const noFilters: RunsSearch = {
 
 type Status = NonNullable<RunListing["filter"]["status"]>;
 
-/** A listing begins when it is first shown: its time range is until then, and what is newer waits above it. */
+/** A listing begins when it is first shown: its time range ends then, and newer runs wait above it. */
 function useListing(): { readonly listing: RunListing; readonly refresh: () => void } {
   const { env, range, agent, status, session, user, version } = useSearch({ from: "/signed-in/runs" });
   const [generation, setGeneration] = useState(0);
@@ -42,7 +42,7 @@ function useListing(): { readonly listing: RunListing; readonly refresh: () => v
   return { listing, refresh: () => setGeneration(generation + 1) };
 }
 
-/** Runs of all agents, and one of them beside the list. */
+/** The runs of all agents, with one of them beside the list. */
 export function Runs() {
   const search = useSearch({ from: "/signed-in/runs" });
   const { agent, run } = useParams({ strict: false });

@@ -9,7 +9,7 @@ import { useCan, useMe } from "../../session/session.ts";
 import { CreateSecretDialog } from "./secrets/create-secret-dialog.tsx";
 import { SecretsOfAgent, SecretsOfOrganisation } from "./secrets/secret-sections.tsx";
 
-/** What agents send to tools and models, by name: the secrets of the organisation, and those of one agent before them. */
+/** The secrets that agents send to tools and models, by name: those of the organisation, and those of one agent, which take precedence. */
 export function Secrets() {
   const { agent: chosen } = useSearch({ from: "/signed-in/secrets" });
   const onlyAgent = useMe().key.agent_id;

@@ -17,7 +17,7 @@ const systems = [
 const firstIn = (list: readonly (readonly [RegExp, string])[], text: string): string | undefined =>
   list.find(([pattern]) => pattern.test(text))?.[1];
 
-/** `Chrome on Linux`, or what the program called itself. */
+/** `Chrome on Linux`, or the program's own name. */
 export function describeBrowser(userAgent: string | null): string {
   if (userAgent === null) return "a browser without a name";
   const browser = firstIn(browsers, userAgent);

@@ -42,7 +42,7 @@ function Question({ onClose }: { readonly onClose: () => void }) {
   );
 }
 
-/** The own sessions are found only when somebody asks: with `manage`, they are among those of everybody. */
+/** The user's own sessions are loaded only on request: with `manage`, they are mixed with those of the whole organisation. */
 export function EndOthers() {
   const [isOpen, setIsOpen] = useState(false);
   const close = () => setIsOpen(false);

@@ -27,10 +27,10 @@ const Limits = () => {
   );
 };
 
-/** What the organisation is, has and may have, and what the reader may do in it. */
+/** The organisation with its usage and quotas, and the reader's own permissions. */
 export function Organisation() {
   const me = useMe();
-  // Used up quotas are why somebody looks here, so the numbers are of now.
+  // Users come here when a quota is used up, so the numbers are always fresh.
   useQuery({ ...meQuery, staleTime: 0, refetchInterval: 30_000 });
   const { organisation, key, usage } = me;
   return (

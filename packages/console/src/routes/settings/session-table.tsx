@@ -19,7 +19,7 @@ const columns = [
   { title: "Actions", isHidden: true },
 ];
 
-/** The own key has its name here even for those who may not read the others. */
+/** The reader's own key has its name here even if the reader may not read other keys. */
 const Owner = ({ session: { person, key_id } }: { readonly session: ConsoleSession }) => {
   const { key } = useMe();
   const nameOfKey = useKeyName();

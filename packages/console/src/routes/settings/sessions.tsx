@@ -20,7 +20,7 @@ const Nobody = () => (
   </EmptyState>
 );
 
-/** Says whose session it is: with `manage`, the list has those of everybody. */
+/** Names the owner of the session: with `manage`, the list has those of the whole organisation. */
 function EndDialog({
   session,
   onClose,

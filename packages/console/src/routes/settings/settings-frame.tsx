@@ -11,7 +11,7 @@ const tabs = [
   { to: "/settings/users-data", name: "Users' data" },
 ] as const;
 
-/** What is about the organisation and its people, and not about one agent. */
+/** The pages about the organisation and its people, not about one agent. */
 export const SettingsFrame = () => (
   <Page
     title="Settings"

@@ -42,7 +42,7 @@ function Erasures() {
   );
 }
 
-/** What is stored about users, and how to erase it. */
+/** The stored data of users, and how to erase it. */
 export function UsersData() {
   const canManage = useCan("manage");
   const isOfOneAgent = useMe().key.agent_id !== null;

@@ -6,11 +6,11 @@ import { useSignIn } from "./use-sign-in.ts";
 
 interface KeySignInProps {
   readonly returnTo: string | undefined;
-  /** Whether it is the first thing to do here, and not the second choice. */
+  /** Whether a key is the primary way to sign in, and not the second choice. */
   readonly isPrimary: boolean;
 }
 
-/** The key goes to the server once and is kept nowhere: from then on the browser has a cookie that no script can read. */
+/** The key is sent to the server once and stored nowhere: from then on the browser has a cookie that no script can read. */
 export function KeySignIn({ returnTo, isPrimary }: KeySignInProps) {
   const [key, setKey] = useState("");
   const signIn = useSignIn(returnTo);
@@ -25,7 +25,7 @@ export function KeySignIn({ returnTo, isPrimary }: KeySignInProps) {
         {(ids) => (
           <TextInput
             {...ids}
-            // Where a key is the only way in, its field is all that there is to do.
+            // If a key is the only way in, its field is the only thing to fill in.
             autoFocus={isPrimary}
             type="password"
             autoComplete="off"

@@ -13,8 +13,8 @@ interface LinkSignInProps {
 }
 
 /**
- * Signs in by a one-time link. Whoever sends somebody a link of their own could watch what is done with it, so it is asked for except
- * on the reader's own machine, where `perch dev` opens it.
+ * Signs in by a one-time link. An attacker who sends a victim a link of their own could watch what the victim does, so the user must
+ * confirm, except on the reader's own machine, where `perch dev` opens the link.
  */
 export function LinkSignIn({ link, returnTo, onGiveUp }: LinkSignInProps) {
   const { mutate, isPending, isSuccess, isError, error } = useSignIn(returnTo);

@@ -1,4 +1,4 @@
-/** What an address says when a sign-in failed or a session ended, in a sentence that says what to do. */
+/** The reason in the address why a sign-in failed or a session ended, as a sentence with what to do. */
 const problems: Readonly<Record<string, string>> = {
   session_ended: "Your session has ended. Sign in to go on where you were.",
   own_key_revoked: "You revoked the key that you were signed in with. Sign in with another one.",

@@ -23,7 +23,7 @@ const PersonSignIn = ({ name, returnTo }: { readonly name: string; readonly retu
   </a>
 );
 
-/** Either the person's issuer first and a key as the second choice, or a key alone; and an error if nobody knows which. */
+/** Either the person's issuer first and a key as the second choice, or only a key; an error if the methods could not be loaded. */
 function Methods({ returnTo }: { readonly returnTo: string | undefined }) {
   const { data, isPending, error, refetch } = useQuery(signInMethodsQuery);
   if (isPending) return <Working what="the ways to sign in" />;

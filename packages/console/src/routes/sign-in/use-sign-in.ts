@@ -4,7 +4,7 @@ import { setCsrfToken } from "../../api/perch.ts";
 import { queryClient } from "../../api/query-client.ts";
 import { returnPath } from "../../session/return-path.ts";
 
-/** Signs in and leaves for the page that was asked for, as a new page: nothing of an earlier session stays in memory. */
+/** Signs in and loads the requested page anew, so that no data of an earlier session stays in memory. */
 export const useSignIn = (returnTo: string | undefined) =>
   useMutation({
     mutationFn: createSession,

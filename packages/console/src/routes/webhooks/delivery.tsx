@@ -71,7 +71,7 @@ function DeliveryBody({ delivery }: { readonly delivery: DeliveryWithAttempts })
   );
 }
 
-/** One delivery: every attempt, and what was sent. */
+/** One delivery: every attempt, and the sent payload. */
 export function DeliveryPage() {
   const { webhook, delivery: id } = useParams({ from: "/signed-in/webhooks/$webhook/deliveries/$delivery" });
   const navigate = useNavigate();

@@ -1,4 +1,4 @@
-/** What a webhook can be told of, in words. */
+/** The events that a webhook can subscribe to, in words. */
 export const subscribableEvents = {
   "agent.completed": "A run has completed, with its response.",
   "agent.failed": "A run has failed or was cancelled, with its error.",

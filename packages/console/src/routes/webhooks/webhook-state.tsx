@@ -1,7 +1,7 @@
 import type { Webhook } from "@perch/sdk";
 import { StatusMark } from "../../parts/status-mark.tsx";
 
-/** Whether a webhook delivers, and whether its receiver takes what it delivers. */
+/** Whether a webhook delivers, and whether its receiver accepts the deliveries. */
 export const WebhookState = ({ webhook }: { readonly webhook: Webhook }) => {
   if (webhook.status === "disabled") return <StatusMark status="paused" word="disabled" />;
   return webhook.failing_since === null ? (

@@ -6,7 +6,7 @@ const tabs = [
   { to: "/events", name: "Events" },
 ] as const;
 
-/** Who is told of events, and the events themselves. */
+/** The tabs of webhooks and events. */
 export const WebhookTabs = () => (
   <Tabs label="Webhooks and events">
     {tabs.map(({ to, name }) => (

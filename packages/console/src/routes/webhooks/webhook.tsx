@@ -102,7 +102,7 @@ const NoWebhook = ({ id }: { readonly id: string }) => (
 
 const titleOf = (webhook: Webhook | undefined): string => (webhook ? visibleText(webhook.url) : "Webhook");
 
-/** One webhook: whether its receiver takes what it is told, and every delivery to it. */
+/** One webhook: whether its receiver accepts its deliveries, and every delivery. */
 export function WebhookPage() {
   const { webhook: id } = useParams({ from: "/signed-in/webhooks/$webhook" });
   const { delivery } = useParams({ strict: false });

@@ -28,7 +28,7 @@ function CreateWebhook() {
   );
 }
 
-/** Which services are told of events, and whether they listen. */
+/** The webhooks, and whether their receivers accept deliveries. */
 export function Webhooks() {
   const { agent, status } = useSearch({ from: "/signed-in/webhooks" });
   const query = useInfiniteQuery(webhooksQuery({ agent_id: agent, status: statuses.find((each) => each === status) }));

@@ -20,13 +20,13 @@ import { useDraft } from "./use-draft.ts";
 
 interface ApprovalBodyProps {
   readonly approval: Approval;
-  /** What was looked at has changed since. */
+  /** The shown approval has changed since. */
   readonly isChanged: boolean;
   readonly onLook: () => void;
   readonly onDecided: (approval: Approval) => void;
 }
 
-/** What there is to know for a decision, and the ways to decide. */
+/** The facts that a decision needs, and the ways to decide. */
 export function ApprovalBody({ approval, isChanged, onLook, onDecided }: ApprovalBodyProps) {
   const { contents, kind } = approval;
   const box = useRef<HTMLDivElement>(null);

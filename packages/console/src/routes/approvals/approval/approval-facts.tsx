@@ -6,7 +6,7 @@ import { IdText } from "../../../parts/id-text.tsx";
 import { OutsideText } from "../../../parts/outside-text.tsx";
 import { textLinkClass } from "../../../parts/text-link.ts";
 
-/** Which run asks, of what, and for whom. */
+/** The run that asks, its agent, and its user. */
 export const ApprovalFacts = ({ approval }: { readonly approval: Approval }) => (
   <Facts>
     <Fact name="Run">

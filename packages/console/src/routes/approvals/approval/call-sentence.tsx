@@ -7,7 +7,7 @@ const verbOf = ({ kind, status }: ApprovalSummary): string => {
   return status === "open" ? "wants to call" : "wanted to call";
 };
 
-/** What the agent wants, in one sentence: for headings. */
+/** The requested call in one sentence, for headings. */
 export const CallSentence = ({ approval }: { readonly approval: ApprovalSummary }) => (
   <>
     <OutsideText text={approval.agent_name} className="font-semibold" /> {verbOf(approval)}{" "}

@@ -13,7 +13,7 @@ test("the last approval makes the call", () => {
   expect(approving(1, 0, true)).toBe("The call is made with the arguments as you changed them, and the run goes on.");
 });
 
-test("an approval before the last says how many are missing, and not that the call is made", () => {
+test("an approval before the last shows how many are missing, and does not promise the call", () => {
   expect(approving(2, 0)).toBe(
     "Your approval counts for the arguments that you see. 1 more must approve them before the call is made.",
   );
@@ -23,6 +23,6 @@ test("an approval before the last says how many are missing, and not that the ca
   );
 });
 
-test("who changes what others have approved is told that those approvals no longer count", () => {
+test("an approver who changes arguments that others have approved learns that those approvals no longer count", () => {
   expect(approving(2, 1, true)).toBe(`${approving(2, 0, true)} The approvals so far do not count for them.`);
 });

@@ -1,7 +1,7 @@
 import type { Approval } from "@perch/sdk";
 import type { Decision } from "./use-decide.ts";
 
-/** What is so after the decision, in a sentence or two. An approval of other arguments is the first of them. */
+/** The state after the decision, in a sentence or two. An approval of changed arguments counts as the first. */
 export function consequence(
   { approvers, approved_by }: Pick<Approval, "approvers" | "approved_by">,
   verdict: Decision["verdict"],

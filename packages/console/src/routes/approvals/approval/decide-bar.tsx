@@ -6,7 +6,7 @@ import { Button } from "../../../parts/button.tsx";
 import { textLinkClass } from "../../../parts/text-link.ts";
 import { useCan, useMe } from "../../../session/session.ts";
 
-/** Whether the signed-in person has approved already, where several must. */
+/** Whether the signed-in person has already approved, if several approvals are needed. */
 export function useHasApproved({ approved_by }: Approval): boolean {
   const { key, session } = useMe();
   return approved_by.some(({ by }) =>
@@ -14,7 +14,7 @@ export function useHasApproved({ approved_by }: Approval): boolean {
   );
 }
 
-/** Why nobody can decide here who is signed in like this; undefined: they can. */
+/** The reason why the signed-in user cannot decide; undefined if they can. */
 export function useRefusal(approval: Approval): ReactNode | undefined {
   const me = useMe();
   if (!approval.can_decide)
@@ -46,13 +46,13 @@ interface DecideBarProps {
   readonly isEdited: boolean;
   /** The person has approved these arguments, and others must too. */
   readonly isMine: boolean;
-  /** What was looked at has changed: it cannot be approved before it was looked at again. */
+  /** The shown arguments have changed, so the approver must look at them again first. */
   readonly isChanged: boolean;
   readonly onApprove: () => void;
   readonly onReject: () => void;
 }
 
-/** One edge says yes, the other no, with the width of the page between them. */
+/** Approve is at one edge of the page and reject at the other. */
 export function DecideBar({ approval, isEdited, isMine, isChanged, onApprove, onReject }: DecideBarProps) {
   const refusal = useRefusal(approval);
   if (!useCan("approve") || approval.status !== "open") return null;

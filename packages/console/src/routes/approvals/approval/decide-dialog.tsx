@@ -15,7 +15,7 @@ const maxReason = 2000;
 
 const verbs = { approve: "Approve", reject: "Reject", answer: "Answer" } as const;
 
-/** What a person writes by the way: Enter sends it, with Shift it begins a line. */
+/** A short text: Enter sends it, and Shift+Enter begins a new line. */
 const ReasonField = ({
   reason,
   onChange,
@@ -45,7 +45,7 @@ interface DecideDialogProps {
   readonly verdict: Decision["verdict"];
   readonly open: boolean;
   readonly onClose: () => void;
-  /** What will be so afterwards. */
+  /** The state after the decision. */
   readonly description: ReactNode;
   readonly onDecide: (written: { readonly reason: string; readonly code: string }) => Promise<unknown>;
 }
@@ -53,7 +53,7 @@ interface DecideDialogProps {
 const isAboutCode = (error: unknown): boolean =>
   error instanceof PerchError && error.status === 401 && /code|factor/i.test(error.shortMessage);
 
-/** Asks once more, before something is done that cannot be taken back. The button is at the edge where the first one was. */
+/** Asks once more before a decision that cannot be undone. Its button is at the same edge as the first one. */
 export function DecideDialog({ approval, verdict, open, onClose, description, onDecide }: DecideDialogProps) {
   const [reason, setReason] = useState("");
   const [code, setCode] = useState("");
@@ -66,13 +66,13 @@ export function DecideDialog({ approval, verdict, open, onClose, description, on
   const isDecided = approval.status !== "open";
   const wrongCode = isAboutCode(decide.error) ? decide.error?.message : undefined;
   const close = () => {
-    // The next attempt begins without this one's refusal, and a code counts only once.
+    // The next attempt starts without the previous refusal, and a code counts only once.
     decide.reset();
     setCode("");
     onClose();
   };
   return (
-    // Closed while it works, it would look as if nothing were decided.
+    // If it closed while the request runs, the decision would seem not to happen.
     <Dialog
       open={open}
       onClose={close}

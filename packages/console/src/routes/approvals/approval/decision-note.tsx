@@ -25,7 +25,7 @@ const consequences: Record<Approval["status"], string> = {
   cancelled: "The run was cancelled, its agent deleted or its user erased, so there is nothing to decide.",
 };
 
-/** How it ended, and who ended it. */
+/** The outcome, and who decided it. */
 export const DecisionNote = ({ approval }: { readonly approval: Approval }) => (
   <div className="rounded border border-line bg-sunken px-3 py-2 text-table">
     <p>
@@ -52,7 +52,7 @@ export const DecisionNote = ({ approval }: { readonly approval: Approval }) => (
   </div>
 );
 
-/** Who has approved of those who must, where one is not enough. */
+/** The approvals so far, if one is not enough. */
 export function ApproversNote({ approval }: { readonly approval: Approval }) {
   const { approvers, approved_by, status } = approval;
   if (approvers === 1 || status !== "open") return null;

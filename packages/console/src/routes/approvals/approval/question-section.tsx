@@ -11,7 +11,7 @@ interface QuestionSectionProps {
   readonly onSubmit: () => void;
 }
 
-/** What the agent asks, and a form for the answer. */
+/** The agent's question, and a form for the answer. */
 export const QuestionSection = ({ contents, draft, canAnswer, onSubmit }: QuestionSectionProps) => (
   <section className="flex flex-col gap-3">
     <h2 className="text-body">Question</h2>
@@ -33,7 +33,7 @@ export const QuestionSection = ({ contents, draft, canAnswer, onSubmit }: Questi
           onChange={draft.change}
           problems={draft.problems}
         />
-        {/* Enter in a field sends a form only if it has such a button. */}
+        {/* Enter in a field submits a form only if it has a submit button. */}
         <button type="submit" hidden />
       </form>
     )}

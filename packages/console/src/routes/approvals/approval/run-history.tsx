@@ -6,7 +6,7 @@ import { visibleText } from "../../../parts/visible-text.ts";
 type Contents = NonNullable<Approval["contents"]>;
 type Step = Contents["history"][number];
 
-/** A call that was made before, behind one line: who doubts opens it. */
+/** An earlier call, folded into one line that the approver can open. */
 const CallBefore = ({ call }: { readonly call: Step["calls"][number] }) => (
   <details className="rounded border border-line">
     <summary className="cursor-pointer px-3 py-1 text-table [overflow-wrap:anywhere]">
@@ -22,7 +22,7 @@ const CallBefore = ({ call }: { readonly call: Step["calls"][number] }) => (
   </details>
 );
 
-/** What led here: the message that started the run, and what the model said and did since. */
+/** The history of the run: the message that started it, and the model's texts and calls since. */
 export const RunHistory = ({ contents }: { readonly contents: Contents }) => (
   <section className="flex flex-col gap-2">
     <h2 className="text-body">The conversation so far</h2>

@@ -8,7 +8,7 @@ export type Decision =
   | { readonly verdict: "reject"; readonly reason: string }
   | { readonly verdict: "answer"; readonly answer: unknown };
 
-/** Approving names the digest of what was looked at: nobody approves what was changed meanwhile. */
+/** Approving names the digest of the arguments that the approver has seen, so that later changes are not approved unseen. */
 function send({ id, digest }: Approval, decision: Decision, code: string): Promise<Approval> {
   const options = { ...(code !== "" && { headers: { "x-mfa-code": code } }) };
   switch (decision.verdict) {
@@ -25,7 +25,10 @@ function send({ id, digest }: Approval, decision: Decision, code: string): Promi
   }
 }
 
-/** Decides, and lets every page that shows the approval know. After a refusal, too: it says that something is not as it was shown. */
+/**
+ * Sends the decision and refreshes every page that shows the approval. It refreshes after a refusal too, because the shown state is out of
+ * date.
+ */
 export function useDecide(approval: Approval): (decision: Decision, code: string) => Promise<Approval> {
   const client = useQueryClient();
   const { queryKey } = approvalQuery(approval.id);

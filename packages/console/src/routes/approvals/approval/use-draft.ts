@@ -9,9 +9,9 @@ export interface Draft {
   readonly isChanged: boolean;
   readonly problems: ReadonlyMap<string, string>;
   readonly change: (value: unknown) => void;
-  /** Looks for problems, which are shown from then on. True: there are none. */
+  /** Validates the draft; its problems are shown from then on. True if there are none. */
   readonly check: () => boolean;
-  /** Shows what the server says about the fields. False: it says nothing about them. */
+  /** Shows the server's messages about the fields. False if it has none about them. */
   readonly refuse: (error: unknown) => boolean;
 }
 
@@ -20,7 +20,7 @@ const withoutFirst = (field: string): string => field.split(".").slice(1).join("
 
 const isOfValue = (field: string): boolean => /^(arguments|answer)(\.|$)/.test(field);
 
-/** What a person writes by a schema: checked when it is sent, and from then on with every change. */
+/** A value that the user writes by a schema. It is validated when it is sent, and from then on with every change. */
 export function useDraft(schema: Schema, initial: unknown): Draft {
   const [before] = useState(() => initial ?? (typeOf(schema) === "object" ? {} : undefined));
   const [value, setValue] = useState<unknown>(before);
@@ -47,7 +47,7 @@ export function useDraft(schema: Schema, initial: unknown): Draft {
   };
 }
 
-/** Half a number is no JSON, and would look unchanged. */
+/** Half a number is not JSON, and would look unchanged. */
 function hasUnparsed(value: unknown): boolean {
   if (Array.isArray(value)) return value.some(hasUnparsed);
   return value instanceof Unparsed || (isRecord(value) && Object.values(value).some(hasUnparsed));

@@ -9,7 +9,7 @@ import { TimeLeft } from "../time-left.tsx";
 import { WhyText } from "../why-text.tsx";
 import type { ApprovalListRow } from "./merge-rows.ts";
 
-/** Found by the keyboard, which moves through the list. */
+/** The element id of a row, which the keyboard navigation uses. */
 export const idOfRow = (id: string): string => `row-${id}`;
 
 interface ApprovalRowProps {
@@ -20,7 +20,7 @@ interface ApprovalRowProps {
 
 const outside = "truncate [unicode-bidi:plaintext]";
 
-/** What is wanted, by whom and why, and how long there is. On one line where there is room. */
+/** The call, its agent, its reason, and the time left. On one line if there is room. */
 export const ApprovalRow = ({ row: { approval, isGone }, isSelected, now }: ApprovalRowProps) => {
   const isOpen = approval.status === "open" && !isGone;
   return (

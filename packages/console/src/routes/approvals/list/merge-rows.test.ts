@@ -18,7 +18,7 @@ test("rows keep their places while others are added and decided", () => {
   expect(newCount).toBe(2);
 });
 
-test("of rows below the newest page nothing is known", () => {
+test("rows below the newest page are left unchanged", () => {
   expect(gone(mergeRows(listed, page(["appr_4", "appr_2"], "appr_2")).rows)).toEqual(["appr_3"]);
   expect(gone(mergeRows(listed, undefined).rows)).toEqual([]);
 });

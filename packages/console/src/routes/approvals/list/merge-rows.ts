@@ -2,7 +2,7 @@ import type { ApprovalSummary } from "@perch/sdk";
 
 export interface ApprovalListRow {
   readonly approval: ApprovalSummary;
-  /** It no longer has the status that the list is about: somebody decided, or it expired. */
+  /** It no longer has the status of the list: it was decided, or it expired. */
   readonly isGone: boolean;
 }
 
@@ -17,9 +17,9 @@ interface MergedRows {
 }
 
 /**
- * The rows that were listed, at their places, with what has changed in them since; and how many there are above them. Ids begin with the
- * time, so the newest page says of every id down to its last whether it still belongs to the list. With an environment, only its own are
- * shown and counted.
+ * The listed rows in their places, with their new values, and the number of newer rows above them. Ids begin with the time, so the newest
+ * page shows for every id down to its last one whether it still belongs to the list. With an environment, only its own rows are shown and
+ * counted.
  */
 export function mergeRows(
   listed: readonly ApprovalSummary[],
@@ -41,7 +41,7 @@ export function mergeRows(
   return { rows, newCount: added.filter(isShown).length };
 }
 
-/** The next that is open after this one; after the last, the first that was left out above. */
+/** The next open approval after this one; after the last, the first one that was skipped above. */
 export function nextOpen(rows: readonly ApprovalListRow[], id: string | undefined): string | undefined {
   const at = rows.findIndex(({ approval }) => approval.id === id);
   const isOpen = ({ approval, isGone }: ApprovalListRow) => approval.status === "open" && !isGone && approval.id !== id;

@@ -6,7 +6,7 @@ import { approvalPagesQuery, approvalQuery, newestApprovalsQuery } from "../../.
 import { filterOf } from "../approvals-search.ts";
 import { type ApprovalListRow, mergeRows } from "./merge-rows.ts";
 
-/** The list that the address asks for. Rows keep their places; `refresh` shows what is new. */
+/** The list for the address. Rows stay in their places; `refresh` shows the new ones. */
 export function useApprovalList() {
   const { agent, status, kind, user, env } = useSearch({ from: "/signed-in/approvals" });
   const filter = useMemo(() => filterOf({ agent, status, kind, user }), [agent, status, kind, user]);
@@ -16,14 +16,14 @@ export function useApprovalList() {
   const { data: newest } = useQuery(newestApprovalsQuery(filter));
   const listed = useMemo(() => pages.data?.pages.flatMap(({ data }) => data) ?? [], [pages.data]);
   const merged = useMemo(() => mergeRows(listed, newest, env), [listed, newest, env]);
-  /** What was decided here, or looked at since, is known from its own page. */
+  /** An approval that was decided or opened here has newer data from its own page. */
   const withDetail = (row: ApprovalListRow): ApprovalListRow => {
     const known = client.getQueryData<Approval>(approvalQuery(row.approval.id).queryKey);
     return known && known.status !== "open" ? { ...row, approval: known } : row;
   };
   const rows = merged.rows.map(withDetail);
   const refresh = () => setGeneration((before) => before + 1);
-  // Nothing is pushed away in an empty list.
+  // An empty list can show new rows at once, because they push nothing away.
   const isFilledAnew = rows.length === 0 && merged.newCount > 0;
   useEffect(() => {
     if (isFilledAnew) setGeneration((before) => before + 1);

@@ -33,7 +33,7 @@ export function useQueueKeys(rows: readonly ApprovalListRow[], selected: string 
     const row = rows[at === -1 ? 0 : at + by];
     if (row) open(row.approval.id);
   };
-  // A decision can take a while, and somebody can open another one meanwhile, or leave.
+  // A decision can take a while, and the approver can open another approval or leave meanwhile.
   const selectedNow = useRef(selected);
   useEffect(() => {
     selectedNow.current = selected;
@@ -43,14 +43,14 @@ export function useQueueKeys(rows: readonly ApprovalListRow[], selected: string 
   }, [selected]);
   const openNext = (decided: string) => {
     const next = selectedNow.current === decided ? nextOpen(rows, decided) : undefined;
-    // What was written is part of the decision, and not lost.
+    // The typed text is part of the decision, so it is not lost.
     if (next !== undefined) open(next, true);
   };
   usePageKeys([
     { key: "j", what: "Open the next approval", run: () => move(1) },
     { key: "k", what: "Open the approval before", run: () => move(-1) },
   ]);
-  // Whoever closes one goes on in the list. After a decision its dialog gives the focus back first.
+  // Closing an approval moves the focus to the list. After a decision, the dialog gives the focus back first.
   const before = useRef(selected);
   useEffect(() => {
     const row = selected ?? before.current;

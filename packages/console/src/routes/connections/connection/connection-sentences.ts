@@ -1,6 +1,6 @@
 import type { Connection } from "@perch/sdk";
 
-/** What the state means for runs of the user, and what to do about it. */
+/** The meaning of each state for the user's runs, and what to do about it. */
 export const statusSentences: Readonly<Record<Connection["status"], string>> = {
   pending: "No consent has been confirmed yet. Runs of this user go on without the account.",
   active: "Runs of this user use the account.",

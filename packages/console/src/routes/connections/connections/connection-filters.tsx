@@ -8,7 +8,7 @@ export interface ConnectionsSearch {
   readonly status?: string | undefined;
 }
 
-/** The agent stays: without one there is no list. */
+/** The agent stays, because the list needs one. */
 export const noFilters: Partial<ConnectionsSearch> = { user: undefined, tool: undefined, status: undefined };
 
 const statuses = ["pending", "active", "needs_reauth", "revoked"] as const;
@@ -18,7 +18,7 @@ export const toStatus = (text: string | undefined) => statuses.find((status) => 
 interface ConnectionFiltersProps {
   readonly search: ConnectionsSearch;
   readonly agent: string | undefined;
-  /** The caller reaches this agent alone. */
+  /** The caller has access to this agent only. */
   readonly isFixed: boolean;
   readonly onChange: (change: Partial<ConnectionsSearch>) => void;
 }

@@ -30,7 +30,7 @@ const CanaryItem = ({ canary }: { readonly canary: DeploymentOfAnyAgent }) => {
   );
 };
 
-/** Those that are under way as each of them is now, and not as it was when all of them were last looked for. */
+/** The canaries under way, each with its current state instead of the state of the last search. */
 function useCanaries(listed: readonly DeploymentOfAnyAgent[]): readonly DeploymentOfAnyAgent[] {
   const { data: found = [] } = useQuery(canariesQuery);
   const known = [...new Map([...listed.filter(isCanary), ...found].map((each) => [each.id, each])).values()];
@@ -41,11 +41,11 @@ function useCanaries(listed: readonly DeploymentOfAnyAgent[]): readonly Deployme
 interface CanariesProps {
   readonly agent: string | undefined;
   readonly environment: string | undefined;
-  /** What the page's table shows, which knows of new ones first. */
+  /** The deployments in the page's table, which learns about new ones first. */
   readonly listed: readonly DeploymentOfAnyAgent[];
 }
 
-/** Canaries under way, whenever they began: what is not decided yet stands above what is. */
+/** Canaries under way, whenever they began. Undecided ones stand above the list. */
 export function Canaries({ agent, environment, listed }: CanariesProps) {
   const canaries = useCanaries(listed).filter(
     (each) =>

@@ -12,7 +12,7 @@ const orUnknown = (value: number | null | undefined, format: (value: number) => 
 const withUnit = (value: number, one: string, many: string): string =>
   `${formatCount(value)} ${value === 1 ? one : many}`;
 
-/** The numbers of the node that answered, and of the parts it could ask. */
+/** The numbers of the node that answered, and of the parts that it reached. */
 export function Figures({ installation: { database, engine, valkey } }: { readonly installation: Installation }) {
   const { invocations, tasks_waiting } = engine;
   return (

@@ -58,7 +58,7 @@ const PartRow = ({ part }: { readonly part: InstallationPart }) => (
   </tr>
 );
 
-/** Each part as the node that answered sees it, with what to do about one that is silent. */
+/** Each part as the node that answered sees it, with instructions for a silent one. */
 export const PartTable = ({ parts }: { readonly parts: readonly InstallationPart[] }) => (
   <Table caption="Parts of the installation" columns={columns}>
     {parts.map((part) => (

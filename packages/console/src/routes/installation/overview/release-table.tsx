@@ -25,7 +25,7 @@ const marks: Readonly<Record<InstalledRelease["state"], MarkedStatus>> = {
   has_no_worker_yet: "pending",
 };
 
-/** It wraps: on a narrow screen one line of it would push the other columns out of sight. */
+/** The text wraps, because on a narrow screen one long line would push the other columns out of sight. */
 const RetireCommand = ({ id }: { readonly id: string }) => {
   const command = `perch-server retire --id ${visibleText(id)}`;
   return (
@@ -77,7 +77,7 @@ const Row = ({ release }: { readonly release: InstalledRelease }) => (
   </tr>
 );
 
-/** The releases that the engine knows: workers of one may go when no run is bound to it. */
+/** The releases that the engine knows. Workers of a release may be removed when no run is bound to it. */
 export const ReleaseTable = ({ releases }: { readonly releases: readonly InstalledRelease[] }) => (
   <Table caption="Releases" columns={columns}>
     {releases.map((release) => (

@@ -10,7 +10,7 @@ import { ShownValue } from "../../../session/shown-value.tsx";
 import { useShownOnce } from "../../../session/use-shown-once.ts";
 import type { KeyDialogProps } from "./key-dialog.ts";
 
-/** A token with which the holder of the key enrols a second factor, where the settings let nobody enrol without one. */
+/** A token with which the holder of the key enrols a second factor, if the settings refuse enrolment without one. */
 export function BeginMfaDialog({ apiKey, open, onClose }: KeyDialogProps) {
   const token = useShownOnce<MfaEnrolmentToken>(onClose);
   const { value: begun, close } = token;

@@ -19,9 +19,9 @@ import { ownKeyWarnings } from "./own-key-warnings.ts";
 const keepOf = ({ expires_at }: ApiKey): string =>
   expires_at === null ? "never, as it is" : `at ${exactTime(new Date(expires_at))}, as it is`;
 
-/** It sends what was changed alone, and is refused if the key was changed by somebody else since it was read. */
+/** Sends only the changed fields, and is refused if another user has changed the key since it was read. */
 function ChangeKeyForm({ apiKey, onClose }: Omit<KeyDialogProps, "open">) {
-  /** The key as it was when the dialog opened, or as somebody else has changed it since. */
+  /** The key as it was when the dialog opened, or after another user's change. */
   const [before, setBefore] = useState(apiKey);
   const [name, setName] = useState(before.name);
   const [access, setAccess] = useState(accessOfKey(before));
@@ -29,7 +29,7 @@ function ChangeKeyForm({ apiKey, onClose }: Omit<KeyDialogProps, "open">) {
   const isMine = useMe().key.id === before.id;
   const warnings = isMine ? ownKeyWarnings(before.permissions, access, expiry) : [];
   const queryClient = useQueryClient();
-  /** What was left alone follows: saving again must not give a key back what somebody else took from it. */
+  /** Untouched fields take the new values: saving again must not return to the key what another user took from it. */
   const startFrom = (current: ApiKey) => {
     if (name === before.name) setName(current.name);
     if (isSameAccess(access, accessOfKey(before))) setAccess(accessOfKey(current));
@@ -47,7 +47,7 @@ function ChangeKeyForm({ apiKey, onClose }: Omit<KeyDialogProps, "open">) {
     },
     onSuccess: async () => {
       onClose();
-      // First, so that nothing is asked for that the key no longer allows.
+      // First, so that no request is sent that the key no longer allows.
       if (isMine) await queryClient.invalidateQueries({ queryKey: meQuery.queryKey });
       await keysChanged();
     },

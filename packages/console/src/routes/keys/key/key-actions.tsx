@@ -12,7 +12,7 @@ import { RotateKeyDialog } from "./rotate-key-dialog.tsx";
 
 type OpenDialog = "change" | "rotate" | "mfa" | "revoke" | undefined;
 
-/** What can be done with a key in its state. One that was revoked stays so, and one that was rotated has a successor to rotate. */
+/** The actions for a key in its state. A revoked key stays revoked, and a rotated one has a successor to rotate. */
 export function KeyActions({ apiKey }: { readonly apiKey: ApiKey }) {
   const [open, setOpen] = useState<OpenDialog>();
   const { data: successor } = useQuery(successorQuery(apiKey.id));

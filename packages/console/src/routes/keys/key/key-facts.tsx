@@ -16,7 +16,7 @@ import { KeyState } from "../key-state.tsx";
 
 interface KeyLinkProps {
   readonly id: string;
-  /** Where the key has the same name as the one that it replaces. */
+  /** Shown if the key has the same name as the one that it replaces. */
   readonly prefix?: string;
 }
 
@@ -37,7 +37,7 @@ const Permissions = ({ apiKey }: { readonly apiKey: ApiKey }) => (
   </>
 );
 
-/** What ended it, or will. */
+/** The reason for its end, past or future. */
 const End = ({ apiKey }: { readonly apiKey: ApiKey }) => {
   if (apiKey.revoked_at !== null)
     return (
@@ -59,7 +59,7 @@ const End = ({ apiKey }: { readonly apiKey: ApiKey }) => {
   );
 };
 
-/** Where the key comes from and what it may do. Its creator and the keys of its rotations are links. */
+/** The origin of the key and its permissions. Its creator and the keys of its rotations are links. */
 export function KeyFacts({ apiKey }: { readonly apiKey: ApiKey }) {
   const { data: successor } = useQuery(successorQuery(apiKey.id));
   const isMine = useMe().key.id === apiKey.id;

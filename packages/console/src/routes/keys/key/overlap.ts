@@ -1,6 +1,6 @@
 import type { ApiKey } from "@perch/sdk";
 
-/** How long an old key may go on, in seconds. */
+/** How long an old key stays valid, in seconds. */
 export const overlaps: Readonly<Record<string, string>> = {
   "0": "no longer: it may have leaked",
   "3600": "an hour",
@@ -8,7 +8,7 @@ export const overlaps: Readonly<Record<string, string>> = {
   "604800": "7 days",
 };
 
-/** Its own expiry may come first. Undefined: at once. */
+/** The key's own expiry may come first. Undefined means at once. */
 export function endOfOldKey(
   { expires_at }: Pick<ApiKey, "expires_at">,
   overlapSeconds: number,

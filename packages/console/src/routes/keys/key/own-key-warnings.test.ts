@@ -5,7 +5,7 @@ import { ownKeyWarnings } from "./own-key-warnings.ts";
 const keep = { choice: "keep", at: "" };
 const admin = { role: "admin", permissions: roles.admin } as const;
 
-test("whoever takes from their own key what they cannot give back is told", () => {
+test("a user who removes permissions of their own key that they cannot restore is warned", () => {
   expect(ownKeyWarnings(roles.admin, { role: "developer", permissions: roles.developer }, keep)).toEqual([
     "You lose delete and manage, and cannot give this back to yourself.",
   ]);
@@ -14,7 +14,7 @@ test("whoever takes from their own key what they cannot give back is told", () =
   ]);
 });
 
-test("approve comes back as long as manage is left", () => {
+test("approve can be restored as long as manage is left", () => {
   expect(ownKeyWarnings([...roles.admin, "approve"], admin, keep)).toEqual([]);
   expect(ownKeyWarnings(["manage", "approve"], { role: "viewer", permissions: ["read"] }, keep)).toEqual([
     "You lose manage and approve, and cannot give this back to yourself.",

@@ -6,7 +6,7 @@ import { leaveAfterRevokingOwnKey } from "../../../session/leave.ts";
 import { useMe } from "../../../session/session.ts";
 import type { KeyDialogProps } from "./key-dialog.ts";
 
-/** Whoever revokes the key of their own session is told before, and is led to the page to sign in. */
+/** A user who revokes the key of their own session is warned before, and then sees the sign-in page. */
 export function RevokeKeyDialog({ apiKey, ...dialog }: KeyDialogProps) {
   const isMine = useMe().key.id === apiKey.id;
   return (

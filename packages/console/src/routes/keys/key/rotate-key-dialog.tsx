@@ -56,7 +56,7 @@ function RotateForm({ apiKey, next }: RotateFormProps) {
 export function RotateKeyDialog({ apiKey, open, onClose }: KeyDialogProps) {
   const next = useShownOnce<Rotated>((copied) => {
     onClose();
-    // Not before: the list would say that the key has a successor, and this dialog would go with its button.
+    // Only after closing: with the new list, the key would have a successor, and this dialog would disappear with its button.
     if (copied) void keysChanged();
   });
   const { value: rotated, close } = next;

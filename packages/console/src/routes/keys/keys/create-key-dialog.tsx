@@ -70,7 +70,7 @@ function CreateKeyForm({ agent: chosenAgent, made }: CreateKeyFormProps) {
 interface CreateKeyDialogProps {
   readonly open: boolean;
   readonly onClose: () => void;
-  /** That the list is filtered by. */
+  /** The agent that the list is filtered by. */
   readonly agent: string | undefined;
 }
 

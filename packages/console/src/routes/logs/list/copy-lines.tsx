@@ -5,7 +5,7 @@ import type { LogLines } from "../tail/log-lines.ts";
 
 const toText = ({ timestamp, level, message }: LogLine): string => `${timestamp} ${level} ${message}`;
 
-/** All lines that the page has, oldest first, with their times in UTC. */
+/** All loaded lines, oldest first, with their times in UTC. */
 export function CopyLines({ lines }: { readonly lines: LogLines }) {
   const { copy, outcome } = useCopy();
   if (lines.count() === 0) return null;

@@ -2,7 +2,7 @@ import type { LogLevel } from "../../../api/logs-queries.ts";
 import { classNames } from "../../../parts/class-names.ts";
 import { Icon, type IconName } from "../../../parts/icon.tsx";
 
-/** A level has a hue and a shape, because not everybody sees the hue. */
+/** Each level has a hue and a shape, because some users do not see the hue. */
 const marks: Record<LogLevel, { readonly colour: string; readonly icon: IconName }> = {
   debug: { colour: "text-muted", icon: "dots" },
   info: { colour: "text-muted", icon: "info" },

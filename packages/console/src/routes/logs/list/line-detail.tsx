@@ -21,7 +21,7 @@ const Title = ({ line }: { readonly line: LogLine }) => (
   </>
 );
 
-/** One line: all of its message, what was logged with it, and the run it belongs to. */
+/** One line: its whole message, its fields, and its run. */
 export function LineDetail({ agent, line, onClose }: LineDetailProps) {
   const { request_id: run, ...fields } = line.metadata;
   return (

@@ -22,14 +22,14 @@ interface LogGridProps extends Pick<GridProps, "scroller" | "active" | "onMove" 
   /** The newest line stays in sight. */
   readonly sticksToEnd: boolean;
   readonly isLoading: boolean;
-  /** There is nothing to show, and something else says so. */
+  /** There is nothing to show, and another element explains why. */
   readonly isHidden: boolean;
   readonly openId: string | undefined;
-  /** Somebody scrolls back. */
+  /** Called when the user scrolls back. */
   readonly onLookBack: () => void;
 }
 
-/** The lines that are seen, newest at the bottom as in a terminal. */
+/** The visible lines, newest at the bottom as in a terminal. */
 export function LogGrid(props: LogGridProps) {
   const { lines, version, sticksToEnd, isLoading, isHidden, openId, onLookBack, ...grid } = props;
   const today = useSlowClock();
@@ -59,10 +59,10 @@ export function LogGrid(props: LogGridProps) {
   );
 }
 
-/** At the end while it sticks there; else the lines that are read stay where they are when older ones come above them. */
+/** Scrolls to the end while it sticks there; otherwise the visible lines stay in place when older ones are added above them. */
 function useKeepPlace({ scroller, lines, sticksToEnd }: LogGridProps, version: number): void {
   const before = useRef({ firstId: undefined as string | undefined, count: 0 });
-  // The lines change in place, and their version with them.
+  // The lines are mutated in place, and their version with them.
   useLayoutEffect(() => {
     const box = scroller.current;
     const count = lines.count();

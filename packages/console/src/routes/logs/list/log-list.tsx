@@ -20,7 +20,7 @@ interface LogListProps {
   readonly onClear: () => void;
 }
 
-/** The lines, with the keyboard: arrows move, Enter opens, space holds a tail and lets it go on. */
+/** The lines with keyboard control: arrows move, Enter opens, space pauses and resumes a tail. */
 export function LogList({ agent, log, openId, onOpen, isFiltered, onClear }: LogListProps) {
   const { store, tail, isLoading, failure } = log;
   const scroller = useRef<HTMLDivElement>(null);
@@ -28,11 +28,11 @@ export function LogList({ agent, log, openId, onOpen, isFiltered, onClear }: Log
   const isTail = tail !== undefined;
   const isPaused = store.isPaused();
   const all = store.lines.all();
-  // Without a line of its own the keyboard begins at the newest.
+  // Without an active line the keyboard begins at the newest.
   const found = activeId === undefined ? -1 : all.findIndex(({ id }) => id === activeId);
   const active = found === -1 ? undefined : found;
   usePauseKey(isTail, () => (store.isPaused() ? store.resume() : store.pause()));
-  // The focus goes back to the list when a line is closed, and when following begins: on the button, space would end it.
+  // The focus returns to the list when a line is closed, and when a tail begins: on the button, space would end it.
   useFocusGrid(scroller, openId === undefined);
   useFocusGrid(scroller, isTail);
   const openAt = (index: number) => {

@@ -9,7 +9,7 @@ import { lineTime } from "./line-time.ts";
 
 export const rowHeight = 24;
 export const rowClass = "grid h-6 items-center gap-3 px-4 font-mono text-table";
-/** A row has one line; all of a message is beside the list. */
+/** A row has one line; the whole message is shown beside the list. */
 const shownCharacters = 500;
 
 export interface LogColumns {
@@ -61,7 +61,7 @@ export const LogRow = memo(({ line, columns, today, isOpen, ...row }: LogRowProp
         {message}
       </td>
       {columns.hasRun && (
-        // Neighbours share the beginning of an id: where there is little room, the end is shown.
+        // Neighbours share the beginning of an id, so the end is shown if there is little room.
         <td className="truncate text-left text-muted text-small [direction:rtl]">{line.metadata.request_id}</td>
       )}
     </tr>

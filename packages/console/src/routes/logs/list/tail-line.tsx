@@ -14,7 +14,7 @@ const words: Record<TailState, string> = {
 
 const linesOf = (count: number): string => `${formatCount(count)} new ${count === 1 ? "line" : "lines"}`;
 
-/** Below the newest line: whether new ones arrive, and how many wait while the view is held. */
+/** Below the newest line: whether new ones arrive, and how many wait while the view is paused. */
 export function TailLine({ tail, store }: { readonly tail: TailState; readonly store: LogStore }) {
   const isPaused = store.isPaused();
   const [isSpaceOff] = useStoredFlag(singleKeysOff);

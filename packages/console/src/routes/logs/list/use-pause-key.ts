@@ -2,10 +2,10 @@ import { useEffect, useRef } from "react";
 import { readFlag } from "../../../frame/stored-flag.ts";
 import { singleKeysOff } from "../../../frame/use-shortcuts.ts";
 
-/** What space means something else for. */
+/** Elements with their own use of space. */
 const takesSpace = "input, textarea, select, button, a, summary, [contenteditable], [role=dialog] *, [role=menu] *";
 
-/** Space holds the tail and lets it go on, wherever the keyboard is on the page. */
+/** Space pauses and resumes the tail, wherever the focus is on the page. */
 export function usePauseKey(isTail: boolean, toggle: () => void): void {
   const latest = useRef(toggle);
   latest.current = toggle;

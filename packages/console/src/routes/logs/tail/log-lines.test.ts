@@ -19,7 +19,7 @@ test("a line that is in the log and in the stream is there once", () => {
   expect(idsOf(lines)).toEqual(["id 1", "id 2", "id 3", "id 4", "id 5"]);
 });
 
-test("two lines that say the same at the same time are two lines", () => {
+test("two lines with the same text and time are two lines", () => {
   const lines = createLogLines();
   lines.add([line(1, "a"), line(1, "b")]);
   expect(idsOf(lines)).toEqual(["a", "b"]);
@@ -32,7 +32,7 @@ test("the lines of a run that has just ended stand where they belong in time", (
   expect(idsOf(lines)).toEqual(["id 1", "id 2", "id 3", "id 4", "id 5", "id 6"]);
 });
 
-test("the oldest are dropped beyond the limit, and the first that is left leads back to them", () => {
+test("the oldest lines are dropped beyond the limit, and the first remaining one leads back to them", () => {
   const lines = createLogLines(3);
   lines.addOlder({ lines: [line(1), line(2)], olderCursor: null }, undefined);
   expect(lines.olderCursor()).toBeNull();
@@ -44,7 +44,7 @@ test("the oldest are dropped beyond the limit, and the first that is left leads 
   expect(lines.count()).toBe(5);
 });
 
-test("older lines that somebody asked for stay until the tail goes on", () => {
+test("older lines that the user loaded stay until the tail goes on", () => {
   const lines = createLogLines(3);
   lines.add([line(3), line(4), line(5)]);
   lines.addOlder({ lines: [line(1), line(2)], olderCursor: "more" }, undefined);

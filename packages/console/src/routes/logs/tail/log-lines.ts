@@ -1,23 +1,23 @@
 import type { LogLine, LogPage } from "../../../api/logs-queries.ts";
 
-/** So many lines stay in the tab. Older ones are dropped, and can be asked for again. */
+/** At most this many lines stay in the tab. Older ones are dropped, and can be loaded again. */
 export const maxLines = 5000;
 
-/** The lines that a page holds, in the order of their time, without any twice. */
+/** The lines of a page, in the order of their time, without duplicates. */
 export interface LogLines {
   readonly count: () => number;
   readonly at: (index: number) => LogLine | undefined;
   readonly all: () => readonly LogLine[];
-  /** New lines, as they arrive. What is too much is dropped at the beginning. */
+  /** New lines as they arrive. Beyond the limit, the oldest are dropped. */
   readonly add: (lines: readonly LogLine[]) => void;
   /**
-   * A page of older lines, and the cursor that it was asked for with. They are kept until `trim`, however many they are.
-   * If lines were dropped in the meantime, it does not belong before what is left, and is ignored.
+   * A page of older lines, and the cursor that it was requested with. They stay until `trim`, however many they are. If lines were dropped
+   * meanwhile, the page no longer connects to the rest and is ignored.
    */
   readonly addOlder: (page: LogPage, cursor: string | undefined) => void;
-  /** Back to the size that a tail may have. */
+  /** Trims the lines to the limit of a tail. */
   readonly trim: () => void;
-  /** Leads to what is before the first line. Undefined: nothing was fetched yet. Null: nothing is. */
+  /** The cursor to the lines before the first one. Undefined if nothing was fetched yet, null if there are none. */
   readonly olderCursor: () => string | null | undefined;
 }
 
@@ -27,7 +27,7 @@ export function createLogLines(limit = maxLines): LogLines {
   let olderCursor: string | null | undefined;
   let room = limit;
 
-  /** Nearly always the end: only the lines of a run that took a while are older than others that came before. */
+  /** Nearly always the end: only lines of a long run are older than others that arrived before them. */
   const insert = (line: LogLine): void => {
     let index = lines.length;
     while (index > 0 && (lines[index - 1]?.timestamp ?? "") > line.timestamp) index--;

@@ -1,27 +1,27 @@
 import type { LogLine, LogPage } from "../../../api/logs-queries.ts";
 import { createLogLines, type LogLines, maxLines } from "./log-lines.ts";
 
-/** What the page shows of a log. It changes at most once per frame, however many lines arrive. */
+/** The state of a log on the page. It changes at most once per frame, however many lines arrive. */
 export interface LogStore {
   readonly lines: LogLines;
   readonly subscribe: (listener: () => void) => () => void;
   readonly version: () => number;
-  /** How many lines have arrived since the view is held. */
+  /** The number of lines that have arrived since the view was paused. */
   readonly held: () => number;
   readonly isPaused: () => boolean;
   readonly pause: () => void;
   readonly resume: () => void;
   readonly receive: (line: LogLine) => void;
-  /** The newest page of the log. The first one begins it; of a later one, what is new counts as received. */
+  /** The newest page of the log. The first one initialises the store; new lines of a later one count as received. */
   readonly addNewest: (page: LogPage) => void;
   readonly addOlder: LogLines["addOlder"];
   readonly stop: () => void;
 }
 
-/** A tab that nobody sees draws no frames, and its lines must not pile up. */
+/** A hidden tab draws no frames, and its lines must not pile up. */
 const hiddenMs = 1000;
 
-/** Calls back in the next frame, or a little later where no frame comes. */
+/** Calls back in the next frame, or a little later if no frame comes. */
 function createNextFrame(callback: () => void) {
   let frame = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -49,7 +49,7 @@ export function createLogStore(): LogStore {
   const listeners = new Set<() => void>();
   let version = 0;
   let isPaused = false;
-  /** Not shown yet: until the next frame, or while the view is held. */
+  /** Lines not shown yet: until the next frame, or while the view is paused. */
   let waiting: LogLine[] = [];
   let held = 0;
   const changed = () => {

@@ -2,7 +2,7 @@ import { useCallback, useEffect, useMemo, useRef, useState, useSyncExternalStore
 import { fetchLogPage, followLog, type LogPage, type LogQuery, type TailState } from "../../../api/logs-queries.ts";
 import { createLogStore, type LogStore } from "./log-store.ts";
 
-/** What went wrong, and how to ask for it again. */
+/** An error, and a function that retries. */
 interface Failure {
   readonly error: unknown;
   readonly retry: () => void;
@@ -10,17 +10,17 @@ interface Failure {
 
 export interface Log {
   readonly store: LogStore;
-  /** Undefined unless the log is followed. */
+  /** Undefined unless a tail runs. */
   readonly tail: TailState | undefined;
   readonly isLoading: boolean;
   readonly failure: Failure | undefined;
   readonly loadOlder: () => void;
 }
 
-/** The newest lines of a log, those before them as somebody asks, and what is written from now on. */
+/** The newest lines of a log, older ones on request, and new ones as they are written. */
 export function useLog(query: LogQuery, isTail: boolean): Log {
   const [attempt, setAttempt] = useState(0);
-  // Another query, or another attempt, begins with nothing.
+  // Another query, or another attempt, starts with an empty store.
   const store = useMemo(createLogStore, [query, isTail, attempt]);
   const [tail, setTail] = useState<TailState>("connecting");
   const [failure, setFailure] = useState<Failure>();
@@ -45,8 +45,8 @@ export function useLog(query: LogQuery, isTail: boolean): Log {
       fetchLogPage(query, undefined, signal).then(add, (error: unknown) => fail(error, readNewest));
     };
     setFailure(undefined);
-    // The log is read once the stream is open: then no line is between the two, and one that is in both has the same id.
-    // It is read again after a lost connection: what was added meanwhile with an older time of its own is not in the stream.
+    // The log is read once the stream is open, so that no line is missed between the two; a line in both has the same id. It is read again
+    // after a lost connection, because lines added meanwhile with an older time are not in the stream.
     const onState = (state: TailState) => {
       if (signal.aborted) return;
       setTail(state);
@@ -77,13 +77,13 @@ function useOlder(
   setFailure: (failure: Failure | undefined) => void,
 ): () => void {
   const request = useRef<AbortController>(undefined);
-  // An answer that comes after another log was asked for is nobody's.
+  // A response that arrives after the query has changed is dropped.
   useEffect(() => () => request.current?.abort(), [query, store]);
   return useCallback(() => {
     const load = () => {
       const cursor = store.lines.olderCursor();
       if (!cursor) return;
-      // Whoever reads what is older wants it to stay where it is.
+      // The view is paused, so that the older lines do not move while the user reads them.
       store.pause();
       request.current?.abort();
       const leaving = new AbortController();

@@ -14,7 +14,7 @@ import { type ClearLimits, clearSentence, isWhole, toLimits } from "./clear-sent
 
 interface ClearDialogProps {
   readonly agent: string;
-  /** What is shown is what is likely meant. */
+  /** The current filters, as the default. */
   readonly search: MemorySearchParams;
   readonly open: boolean;
   readonly onClose: () => void;
@@ -86,7 +86,7 @@ function ClearForm({ agent, search, onClose }: Omit<ClearDialogProps, "open">) {
   );
 }
 
-/** Deletes what an agent remembers: all of it, or that of a user, of a session, or of the time before. */
+/** Deletes memories of an agent: all, or those of a user, of a session, or before a time. */
 export const ClearDialog = ({ open, onClose, ...form }: ClearDialogProps) => (
   <Dialog open={open} onClose={onClose} title={`Clear memory of ${visibleText(useAgentName()(form.agent))}`}>
     <ClearForm {...form} onClose={onClose} />

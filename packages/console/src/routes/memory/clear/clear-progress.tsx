@@ -16,7 +16,7 @@ interface ClearProgressProps {
   readonly onClose: () => void;
 }
 
-/** Follows a clear until it is completed. A large one goes on when the dialog is closed. */
+/** Follows a clear until it is completed. A large one goes on after the dialog is closed. */
 export function ClearProgress({ agent, clear: id, onClose }: ClearProgressProps) {
   const { data: clear, error, refetch } = useQuery(memoryClearQuery(agent, id));
   const queryClient = useQueryClient();

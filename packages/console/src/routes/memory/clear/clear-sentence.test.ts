@@ -5,7 +5,7 @@ const none = { user: undefined, session: undefined, before: undefined };
 const say = (limits: Partial<Parameters<typeof clearSentence>[1]>) =>
   clearSentence("support", { ...none, ...limits }, (at) => at.toISOString().slice(0, 10));
 
-test("says whose memories go, and that the others stay", () => {
+test("names whose memories go, and that the others stay", () => {
   expect(say({ user: "customer-1007" })).toBe(
     "All memories and session messages of user customer-1007 of agent support will be deleted. Memories of other users stay.",
   );
@@ -15,7 +15,7 @@ test("says whose memories go, and that the others stay", () => {
   );
 });
 
-test("without a limit, says that all users are meant and nothing stays", () => {
+test("without a limit, reports that the memories of all users go", () => {
   expect(say({})).toContain("of all its users");
   expect(say({})).not.toContain("stay");
 });

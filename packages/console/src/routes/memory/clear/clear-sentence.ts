@@ -1,11 +1,11 @@
-/** What a clear is limited to; undefined: not by this. */
+/** The limits of a clear; an undefined one does not limit it. */
 export interface ClearLimits {
   readonly user: string | undefined;
   readonly session: string | undefined;
   readonly before: Date | undefined;
 }
 
-/** A time of the browser's own control, which has no zone: it is the reader's. */
+/** A time of the browser's date field, which is in the reader's time zone. */
 const timeOrNone = (text: string): Date | undefined => {
   const time = new Date(text);
   return Number.isNaN(time.getTime()) ? undefined : time;
@@ -21,7 +21,7 @@ export const toLimits = (typed: Readonly<Record<keyof ClearLimits, string>>): Cl
 export const isWhole = ({ user, session, before }: ClearLimits): boolean =>
   user === undefined && session === undefined && before === undefined;
 
-/** What will go, and what will stay. */
+/** A sentence about the memories that will go and those that will stay. */
 export function clearSentence(agent: string, limits: ClearLimits, showTime: (at: Date) => string): string {
   const { user, session, before } = limits;
   if (isWhole(limits)) return `All memories and session messages of agent ${agent}, of all its users, will be deleted.`;

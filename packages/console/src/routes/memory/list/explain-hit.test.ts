@@ -13,7 +13,7 @@ test("explains both parts of a score and their sum", () => {
   expect(sum).toContain("0.227");
 });
 
-test("says what did not find it, and nothing of a part that was not searched", () => {
+test("names the part that did not find it, and omits a part that was not searched", () => {
   expect(explainHit(hit({ vector, text: null }), "hybrid")[1]).toBe("It has none of the query's words.");
   expect(explainHit(hit({ vector: null, text }), "text").join(" ")).not.toContain("meaning");
   expect(explainHit(hit({ vector, text: null }), "vector").join(" ")).not.toContain("words");

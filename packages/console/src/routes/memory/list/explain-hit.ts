@@ -6,11 +6,11 @@ const endings: Readonly<Record<string, string>> = { one: "st", two: "nd", few: "
 const ordinal = (rank: number): string => `${rank}${endings[ordinals.select(rank)]}`;
 
 export const percent = (share: number): string => `${Math.round(share * 100)} %`;
-/** Cosine similarities can be below zero, which is as little as nothing. */
+/** Cosine similarities can be below zero, which is shown as zero. */
 export const shareOf = (value: number): number => Math.min(1, Math.max(0, value));
 const points = (value: number): string => value.toFixed(3);
 
-/** Why a memory was found, and why at this place: a sentence for the meaning, one for the words, and the sum. */
+/** Explains the score of a memory: a sentence for the meaning, one for the words, and the sum. */
 export function explainHit({ score, score_parts: { vector, text } }: MemoryHit, mode: SearchMode): readonly string[] {
   const byMeaning = vector
     ? `By meaning it is ${ordinal(vector.rank)}, with a similarity of ${vector.similarity.toFixed(2)} to the query, where 1 is identical: ${points(vector.contribution)}.`

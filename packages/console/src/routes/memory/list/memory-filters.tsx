@@ -10,7 +10,7 @@ interface MemoryFiltersProps {
   readonly agent: string | undefined;
   readonly search: MemorySearchParams;
   readonly onChange: (change: MemorySearchParams) => void;
-  /** A key of one agent has no other to choose. */
+  /** False for a key of one agent, which has no other to choose. */
   readonly canChooseAgent: boolean;
 }
 
@@ -20,7 +20,7 @@ const modes = [
   { value: "text", label: "By words" },
 ];
 
-/** Searches with Enter: every letter would be a request. */
+/** Searches on Enter, because a request for every letter would be too many. */
 function SearchBox({ search, onChange }: Pick<MemoryFiltersProps, "search" | "onChange">) {
   const [text, setText] = useState(search.q ?? "");
   useEffect(() => setText(search.q ?? ""), [search.q]);
@@ -68,7 +68,7 @@ function SearchBox({ search, onChange }: Pick<MemoryFiltersProps, "search" | "on
   );
 }
 
-/** Whose memory, for which user or session, and what to look for in it. */
+/** The filters: agent, user, session, and the search text. */
 export const MemoryFilters = ({ agent, search, onChange, canChooseAgent }: MemoryFiltersProps) => (
   <>
     {agent !== undefined && <SearchBox search={search} onChange={onChange} />}

@@ -13,7 +13,7 @@ import { markWords } from "./marked-words.ts";
 
 interface BarProps {
   readonly name: string;
-  /** From 0 to 1; undefined where this part did not find it. */
+  /** From 0 to 1; undefined if this part did not find it. */
   readonly share: number | undefined;
   readonly label: string;
   readonly colour: string;
@@ -55,7 +55,7 @@ const Bars = ({ hit, mode }: { readonly hit: MemoryHit; readonly mode: SearchMod
   );
 };
 
-/** Matched words stand out; the rest stays text, with a direction of its own. */
+/** Matched words are highlighted; the rest is plain text with its own direction. */
 const MarkedText = ({ text, words }: { readonly text: string; readonly words: readonly string[] }) => (
   <span dir="auto" className="[overflow-wrap:anywhere] [unicode-bidi:isolate]">
     {markWords(text, words).map(({ text: piece, isMatch }, index) =>
@@ -77,7 +77,7 @@ interface HitProps {
   readonly isOpen: boolean;
 }
 
-/** A memory that a search has found, with what its place is made of. */
+/** A memory found by a search, with the parts of its score. */
 export function HitRow({ agent, hit, mode, isOpen }: HitProps) {
   const [isExplained, setIsExplained] = useState(false);
   const sentences = explainHit(hit, mode);

@@ -71,7 +71,7 @@ interface MemoryTableProps {
   readonly openId: string | undefined;
 }
 
-/** What an agent remembers, what was stored last first. */
+/** The memories of an agent, the latest first. */
 export function MemoryTable({ agent, filter, openId }: MemoryTableProps) {
   const query = useInfiniteQuery(memoriesQuery(agent, filter));
   const isFiltered = filter.user !== undefined || filter.session !== undefined;

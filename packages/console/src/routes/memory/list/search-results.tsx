@@ -13,7 +13,7 @@ interface SearchResultsProps {
   readonly openId: string | undefined;
 }
 
-/** What a search has found, best first, and how it was searched. */
+/** The results of a search, best first, and how it was searched. */
 export function SearchResults({ agent, search, openId }: SearchResultsProps) {
   const query = useInfiniteQuery(memorySearchQuery(agent, search));
   const first = query.data?.pages[0];

@@ -5,7 +5,7 @@ import { Fact, Facts } from "../../../parts/facts.tsx";
 import { OutsideText } from "../../../parts/outside-text.tsx";
 import { StatusMark } from "../../../parts/status-mark.tsx";
 
-/** How much an agent remembers, with what it is embedded, and what is under way. */
+/** The size of an agent's memory, its embedder, and the work under way. */
 export function StatusLine({ agent }: { readonly agent: string }) {
   const { data: status } = useQuery(memoryStatusQuery(agent));
   if (!status) return <div className="h-8" />;

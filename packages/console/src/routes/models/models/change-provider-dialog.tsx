@@ -71,7 +71,7 @@ function ChangeProviderForm({ provider: newest, onClose }: FormProps) {
   );
 }
 
-/** It begins with the newest state: what the list shows may be a while old. */
+/** Loads the newest state, because the list may be out of date. */
 function NewestProvider({ name, onClose }: Omit<ChangeProviderDialogProps, "open">) {
   const { data: provider, error, refetch } = useQuery(providerQuery(name));
   if (error) return <ErrorNote error={error} onRetry={() => void refetch()} />;

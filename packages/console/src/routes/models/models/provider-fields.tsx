@@ -25,7 +25,7 @@ export const AddressField = ({ value, onChange, problem, isRequired, isFirst = f
       <TextInput
         {...ids}
         type="url"
-        // Of a dialog that has nothing else to focus until it has loaded.
+        // The first focus of a dialog that has nothing else to focus until it has loaded.
         autoFocus={isFirst}
         required={isRequired}
         placeholder="https://models.example/v1"
@@ -77,12 +77,12 @@ function SecretChoice({ value, onChange }: Omit<FieldProps<string>, "problem">) 
 }
 
 interface KeyFieldProps extends FieldProps<KeyChoice> {
-  /** How the key is now, for a provider that exists. */
+  /** The label of the current key of an existing provider. */
   readonly keep?: string;
   readonly hint: string;
 }
 
-/** The key is never shown back, and no browser is to keep it. */
+/** The key is never shown back, and browsers are asked not to store it. */
 export const KeyField = ({ value, onChange, problem, keep, hint }: KeyFieldProps) => (
   <Field label="API key" hint={hint} problem={problem}>
     {(ids) => (

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { linesOf, needsKeyAgain, toApiKey, toUpdate } from "./provider-key.ts";
 
-test("a key that stays is left out, none is null, and a secret is referred to", () => {
+test("an unchanged key is left out, none is null, and a secret is referred to", () => {
   const typed = { key: "sk-1", secret: "openai_key" };
   expect(toApiKey({ choice: "keep", ...typed })).toBeUndefined();
   expect(toApiKey({ choice: "none", ...typed })).toBeNull();

@@ -1,20 +1,20 @@
 import type { Provider, UpdateProvider } from "@perch/sdk";
 
-/** `keep`: as it is; `none`; `own`: a key that is typed; `secret`: one of the organisation's secrets. */
+/** `keep`: unchanged; `none`; `own`: a typed key; `secret`: one of the organisation's secrets. */
 export interface KeyChoice {
   readonly choice: "keep" | "none" | "own" | "secret";
   readonly key: string;
   readonly secret: string;
 }
 
-/** As a request gives it. Undefined changes nothing, null is none. */
+/** The value for a request. Undefined changes nothing, null removes the key. */
 export function toApiKey({ choice, key, secret }: KeyChoice): string | null | undefined {
   if (choice === "keep") return undefined;
   if (choice === "none") return null;
   return choice === "own" ? key : `{{secret.${secret}}}`;
 }
 
-/** A stored key is sent to no other address: whoever changes it gives the key again. A secret has its own hosts. */
+/** A stored key is never sent to another address, so changing the address needs the key again. A secret has its own hosts. */
 export const needsKeyAgain = (
   provider: Pick<Provider, "base_url" | "api_key_set" | "api_key_secret">,
   baseUrl: string | null,
@@ -28,7 +28,7 @@ interface ProviderDraft {
   readonly key: KeyChoice;
 }
 
-/** Only what differs from the provider that the form began with: somebody else may have changed the rest since. */
+/** Only the changes since the form was opened: another user may have changed the other fields since. */
 export function toUpdate(before: Pick<Provider, "base_url" | "models">, draft: ProviderDraft): UpdateProvider {
   const models = linesOf(draft.models);
   const apiKey = toApiKey(draft.key);

@@ -22,7 +22,7 @@ export interface Column {
   readonly cell: (run: ListedRun, context: CellContext) => ReactNode;
 }
 
-/** The link is for the mouse: opened in a new tab, copied. The keyboard opens the row. */
+/** The link is for the mouse: to open it in a new tab or copy it. The keyboard opens the row. */
 const agentCell = (run: ListedRun, { href }: CellContext) => (
   <a href={href} tabIndex={-1} className="hover:underline">
     {visibleText(run.agent_name)}

@@ -3,7 +3,7 @@ import { formatCount } from "../../../parts/duration.ts";
 import { Working } from "../../../parts/working.tsx";
 import type { RunPages } from "./use-run-pages.ts";
 
-/** What is below the last row: that more comes, that nothing is older, or that looking further is a decision. */
+/** The end of the list: more is loading, nothing is older, or the user decides whether to search further. */
 export function ListEnd({ pages }: { readonly pages: RunPages }) {
   if (pages.error !== undefined) return null;
   if (pages.isFull)

@@ -7,13 +7,13 @@ interface NewRunsProps {
   readonly onShow: () => void;
 }
 
-/** The list keeps its place; what is new waits until somebody wants to see it. */
+/** The list does not move; new runs wait until the user wants to see them. */
 export function NewRuns({ listing, onShow }: NewRunsProps) {
   const { data: first } = useQuery(runPageQuery(useQueryClient(), listing, undefined));
   const { data: count = 0 } = useQuery(newRunsQuery(listing, first));
   const show = () => {
     onShow();
-    // The button goes, and the keyboard with it: it goes on in the list.
+    // The button disappears with the focus, so the focus moves to the list.
     requestAnimationFrame(() => document.querySelector<HTMLElement>("#page [role=grid]")?.focus());
   };
   return (

@@ -10,7 +10,7 @@ import {
   rowCount,
 } from "./page-chain.ts";
 
-/** Pages with so many rows each; the last one says that there are no more. */
+/** Pages with these numbers of rows; the last one has no cursor. */
 const chainOf = (...rows: number[]): PageChain =>
   rows.reduce(
     (chain, count, index) => extendChain(chain, index, count, index === rows.length - 1 ? null : `cursor ${index}`),
@@ -35,7 +35,7 @@ test("a page that arrives twice is counted once", () => {
   expect(extendChain(once, 0, 100, "next")).toBe(once);
 });
 
-test("pages that found next to nothing are counted, so that somebody can decide to go on", () => {
+test("pages that found next to nothing are counted, so that the user can decide to go on", () => {
   expect(chainOf(100, 0, 9, 10).thinPages).toBe(2);
 });
 

@@ -1,13 +1,13 @@
 /**
- * Where the pages of a list are. A page is found by the cursor that the page before it gave, so the chain is known as far as somebody has
- * scrolled; it stays when the rows themselves are forgotten, and leads back to them.
+ * The positions of a list's pages. A page is found by the cursor of the page before it, so the chain is known as far as the user has
+ * scrolled. It stays when the rows leave the cache, and leads back to them.
  */
 export interface PageChain {
   /** The cursor of each page that can be fetched. */
   readonly cursors: readonly (string | undefined)[];
   /** The index of the first row of each page, and last the number of rows of all. */
   readonly starts: readonly number[];
-  /** How many pages had next to nothing: a request looks through a bounded number of runs, and may find few that match. */
+  /** The number of nearly empty pages: a request searches a bounded number of runs, and may find few that match. */
   readonly thinPages: number;
 }
 
@@ -15,17 +15,17 @@ export const emptyChain: PageChain = { cursors: [undefined], starts: [0], thinPa
 
 const thinPageRows = 10;
 
-/** Above this a browser cannot scroll: an element may be some 17 million pixels high. */
+/** A browser cannot scroll beyond this: an element may be about 17 million pixels high. */
 export const maxRows = 500_000;
 
 export const rowCount = ({ starts }: PageChain): number => starts.at(-1) ?? 0;
 
-/** Whether all pages that there are have been fetched once. */
+/** Whether every page has been fetched once. */
 export const isComplete = ({ cursors, starts }: PageChain): boolean => cursors.length < starts.length;
 
 export const isFull = (chain: PageChain): boolean => rowCount(chain) >= maxRows;
 
-/** The page that was fetched last goes to the end. A page that is known already changes nothing. */
+/** Adds the page that was fetched last. A known page changes nothing. */
 export function extendChain(chain: PageChain, index: number, rows: number, nextCursor: string | null): PageChain {
   if (index !== chain.starts.length - 1) return chain;
   return {
@@ -35,7 +35,7 @@ export function extendChain(chain: PageChain, index: number, rows: number, nextC
   };
 }
 
-/** The page that has this row. */
+/** The page with this row. */
 export function pageOf({ starts }: PageChain, row: number): number {
   let [low, high] = [0, starts.length - 1];
   while (low < high) {

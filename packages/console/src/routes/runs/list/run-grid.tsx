@@ -16,7 +16,7 @@ interface RunGridProps
   readonly hrefOf: (row: number) => string;
 }
 
-/** The rows that are seen, of a list that is as long as it is. */
+/** The visible rows of a list of any length. */
 export function RunGrid({ pages, openId, hrefOf, ...grid }: RunGridProps) {
   const now = useSlowClock();
   const width = useElementWidth(grid.scroller);

@@ -16,7 +16,7 @@ interface RunListProps {
   readonly empty: ReactNode;
 }
 
-/** The list of runs, with the keyboard: arrows move, Enter opens. */
+/** The list of runs with keyboard control: arrows move, Enter opens. */
 export function RunList({ listing, empty }: RunListProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const [range, setRange] = useState<readonly [number, number]>([0, 0]);
@@ -42,7 +42,7 @@ export function RunList({ listing, empty }: RunListProps) {
     if (openId !== undefined) timer.current = setTimeout(() => openRow(row, true), openAfterMs);
   };
   const onRowClick = (row: number, event: MouseEvent) => {
-    // A click that opens a tab or a window is the browser's.
+    // The browser handles a click that opens a tab or a window.
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;
     event.preventDefault();
     focusGrid(scroller.current);
@@ -72,7 +72,7 @@ export function RunList({ listing, empty }: RunListProps) {
   );
 }
 
-/** A link to a run shows where it is in the list, if it is among the first. */
+/** A link to a run scrolls to it in the list, if it is among the first. */
 function useActiveFromAddress(pages: RunPages, openId: string | undefined, setActive: (row: number) => void) {
   const isLoaded = pages.count > 0;
   const found = useRef<number>(undefined);

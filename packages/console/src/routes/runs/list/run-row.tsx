@@ -5,14 +5,14 @@ import type { Column } from "./columns.tsx";
 
 export const rowHeight = 32;
 export const rowClass = "grid h-8 items-center gap-3 border-line border-b px-4";
-/** Browsers let cells inherit their row's alignment, and then look at every cell again when its row moves. */
+/** Browsers let cells inherit their row's alignment, and then restyle every cell when its row moves. */
 const cellClass = "align-middle";
 
-/** Text from outside finds its own direction, which its neighbours do not feel: as in `OutsideText`, with fewer elements. */
+/** Text from outside has its own direction, which does not affect its neighbours: as in `OutsideText`, with fewer elements. */
 const cellClasses = {
   plain: `${cellClass} truncate`,
   outside: `${cellClass} truncate [unicode-bidi:plaintext]`,
-  // The beginning of an id is its time, and neighbours share it: where there is little room, the end is shown.
+  // The beginning of an id is its time, which neighbours share, so the end is shown if there is little room.
   id: `${cellClass} truncate text-left font-mono text-small [direction:rtl]`,
   number: `${cellClass} truncate text-right font-mono text-small`,
 };

@@ -3,18 +3,18 @@ import { useEffect, useState } from "react";
 import { type ListedRun, type RunListing, type RunPage, runPageQuery } from "../../../api/run-list-queries.ts";
 import { emptyChain, extendChain, isComplete, isFull, pageOf, rowCount } from "./page-chain.ts";
 
-/** So many rows before the end the next page is fetched. */
+/** The next page is fetched this many rows before the end. */
 const rowsAhead = 150;
-/** After so many requests that found next to nothing, a person says whether to go on looking. */
+/** After this many nearly empty pages, the user decides whether to search further. */
 const thinPagesAtOnce = 5;
 
 export interface RunPages {
   readonly count: number;
   readonly rowAt: (index: number) => ListedRun | undefined;
-  /** Nothing older is there. */
+  /** There are no older runs. */
   readonly isComplete: boolean;
   readonly isFull: boolean;
-  /** Much was looked through, and little found: `goOn` looks further. */
+  /** Many runs were searched and few found: `goOn` searches further. */
   readonly isPaused: boolean;
   readonly goOn: () => void;
   readonly isLoading: boolean;
@@ -25,7 +25,7 @@ export interface RunPages {
 const range = (first: number, last: number): number[] =>
   Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => first + index);
 
-/** The pages with the rows that are seen, and the first, which what is new is compared with. */
+/** The pages with the visible rows, and the first page, with which new runs are compared. */
 export function useRunPages(listing: RunListing, firstRow: number, lastRow: number): RunPages {
   const client = useQueryClient();
   const [chain, setChain] = useState(emptyChain);

@@ -15,12 +15,12 @@ const adviceOf = ({ retryable }: Invocation): string =>
 
 interface FailureNoteProps {
   readonly run: Invocation;
-  /** The step that made the run fail, where one did. */
+  /** The step that made the run fail, if one did. */
   readonly step: TraceStep | undefined;
   readonly onShowStep: (key: string) => void;
 }
 
-/** A failed run explains itself before anything else: what happened, whose doing it is, and whether to try again. */
+/** Explains a failed run before anything else: what happened, who is responsible, and whether to retry. */
 export const FailureNote = ({ run, step, onShowStep }: FailureNoteProps) => (
   <div role="alert" className="mx-4 rounded border border-danger bg-danger-soft px-3 py-2 text-table">
     <p className="font-medium text-danger">
@@ -38,7 +38,7 @@ export const FailureNote = ({ run, step, onShowStep }: FailureNoteProps) => (
   </div>
 );
 
-/** The last failed step of a failed run. A tool that failed did not end the run if a model was called after it. */
+/** The last failed step of a failed run. A failed tool did not end the run if a model was called after it. */
 export function failingStep(run: Invocation, steps: readonly TraceStep[]): TraceStep | undefined {
   if (run.status !== "failed") return undefined;
   const last = steps.at(-1);

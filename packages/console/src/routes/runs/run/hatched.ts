@@ -1,6 +1,6 @@
 import type { CSSProperties } from "react";
 
-/** Time in which the run waits. */
+/** The pattern for time in which the run waits. */
 export const hatched: CSSProperties = {
   backgroundImage: "repeating-linear-gradient(135deg, var(--warning) 0 1px, transparent 1px 5px)",
 };

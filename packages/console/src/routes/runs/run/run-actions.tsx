@@ -24,7 +24,7 @@ function CancelRun({ agent, run }: RunProps) {
   const cancel = useMutation({
     mutationFn: () => perch.runs.cancel(agent, run.request_id),
     onSuccess: () => {
-      // The button goes, and the keyboard with it.
+      // The button disappears with the focus, so the focus moves to the note.
       note.current?.focus();
       return client.invalidateQueries({ queryKey: runQuery(agent, run.request_id).queryKey });
     },
@@ -50,7 +50,7 @@ function CancelRun({ agent, run }: RunProps) {
   );
 }
 
-/** In a session the model sees the earlier messages, and the next ones will see this one: so it is asked for. */
+/** In a session the model sees the earlier messages, and later ones will see this one, so the user chooses. */
 function RunAgain({ agent, run, isPrimary }: RunProps & { readonly isPrimary: boolean }) {
   const navigate = useNavigate();
   const [isAsking, setIsAsking] = useState(false);
@@ -81,7 +81,7 @@ function RunAgain({ agent, run, isPrimary }: RunProps & { readonly isPrimary: bo
         </p>
         {again.isError && <ErrorNote error={again.error} />}
         <DialogActions>
-          {/* First, because the focus begins here: it changes no conversation. */}
+          {/* First, because it gets the initial focus and changes no conversation. */}
           <Button kind="primary" working={again.isPending && !again.variables} onClick={() => again.mutate(false)}>
             Run without the session
           </Button>
@@ -94,7 +94,7 @@ function RunAgain({ agent, run, isPrimary }: RunProps & { readonly isPrimary: bo
   );
 }
 
-/** What can be done with a run. Who may only read sees what reading allows. */
+/** The actions of a run. A user who may only read sees the actions that reading allows. */
 export function RunActions({ agent, run }: RunProps) {
   const canWrite = useCan("write");
   const isOpen = isOpenRun(run);

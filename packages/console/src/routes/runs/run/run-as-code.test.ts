@@ -12,7 +12,7 @@ const run = {
 };
 const context = { user_id: "ada's", session_id: "s-1", environment: "staging", version: "v2" };
 
-/** What a shell reads: nothing between single quotes has a meaning, and `'\\''` is a quote. */
+/** Parses as a shell does: single quotes quote everything, and `'\\''` is a quote. */
 function unquoted(text: string): string {
   const parts = text.split("'\\''").map((part, index, all) => {
     const [first, last] = [index === 0, index === all.length - 1];

@@ -5,13 +5,13 @@ function bodyOf(run: Request): { message: string; context?: Context } {
   return { message: run.message, ...(Object.keys(context).length > 0 && { context }) };
 }
 
-/** JSON, with characters that cannot be seen by their number: pasted code must be what it looks like. */
+/** JSON with invisible characters as escapes: pasted code must be what it looks like. */
 const toLiteral = (value: unknown, indent?: number): string =>
   JSON.stringify(value, null, indent).replace(/[\p{Cf}\u007F-\u009F\u2028\u2029]/gu, (character) =>
     character.length > 1 ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
   );
 
-/** Nothing in single quotes means anything to a shell, but the quote itself. */
+/** In single quotes only the quote itself has a meaning to a shell. */
 const shellQuoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 export function toCurl(origin: string, agent: string, run: Request): string {
@@ -32,7 +32,7 @@ const { response } = await perch.agents.invoke(${toLiteral(agent)}, ${toLiteral(
 console.log(response);
 `;
 
-/** Texts and objects of texts are written in Python as in JSON. */
+/** Strings, and objects of strings, are the same in Python as in JSON. */
 export function toPython(origin: string, agent: string, run: Request): string {
   const { message, context } = bodyOf(run);
   const lines = [toLiteral(agent), `message=${toLiteral(message)}`];

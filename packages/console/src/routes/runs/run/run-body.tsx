@@ -32,14 +32,14 @@ function useTrace({ agent, run }: RunBodyProps) {
   const recorded = useQuery({
     ...runStepsQuery(agent, run.request_id, run.status),
     enabled: !isRunning,
-    // After a wait, what was there stays until there is more to see.
+    // After a wait, the previous steps stay until there are more.
     placeholderData: (before) => (live.trace.steps.length === 0 ? before : undefined),
   });
   const trace = useMemo(() => recorded.data && traceOfSteps(recorded.data), [recorded.data]);
   return { isRunning, live, recorded, trace: trace ?? withoutGuesses(live) };
 }
 
-/** While the run is under way, `text` is what the model has said so far. */
+/** While the run is under way, `text` is the model's answer so far. */
 const Talk = ({ run, text }: { readonly run: Invocation; readonly text: string }) => (
   <div className="grid gap-3 px-4 @3xl:grid-cols-2">
     <ContentView title="Message" level={2} what="the message" value={run.message} />
@@ -49,7 +49,7 @@ const Talk = ({ run, text }: { readonly run: Invocation; readonly text: string }
   </div>
 );
 
-/** Brings a step into sight, and the keyboard to it. */
+/** Scrolls to a step and focuses it. */
 function focusItem(key: string): void {
   const item = document.getElementById(idOfItem(key));
   item?.scrollIntoView({ block: "center" });

@@ -12,7 +12,7 @@ export interface Context {
   readonly version?: string;
 }
 
-/** What was asked for with the message. A version that was not deployed was asked for by name. */
+/** The context of the message. A version that was not deployed was requested by name. */
 export function contextOf(run: Omit<Request, "message">, withSession = true): Context {
   return {
     ...(run.user_id !== null && { user_id: run.user_id }),

@@ -13,7 +13,7 @@ interface RunFactsProps {
   readonly durationMs: number | null;
 }
 
-/** Who ran what, for whom, where and how long. Session and user lead to their other runs. */
+/** The facts about a run, such as its agent, version and user. Session and user lead to their other runs. */
 export const RunFacts = ({ agent, run, tokens, durationMs }: RunFactsProps) => (
   <Facts>
     <Fact name="Took">

@@ -50,7 +50,7 @@ interface NotKeptProps {
   readonly agent: string;
 }
 
-/** Says why contents are missing, and how to have them next time. */
+/** Explains why contents are missing, and how to store them next time. */
 function NotKept({ step, agent }: NotKeptProps) {
   const extents = [extentOf(step.input), extentOf(step.output)];
   if (extents.includes("all") || step.status === "running") return null;

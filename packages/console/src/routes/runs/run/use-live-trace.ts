@@ -8,13 +8,13 @@ import { addEvent, startTrace } from "../../../run-trace/trace-of-events.ts";
 
 export interface LiveTrace {
   readonly trace: Trace;
-  /** The stream broke and could not be continued: the page asks for the run now and then instead. */
+  /** The stream broke and could not be continued, so the page polls the run instead. */
   readonly isLost: boolean;
-  /** When the page began to follow: what happened before has no exact times. */
+  /** When the page began to follow: earlier events have no exact times. */
   readonly followedSinceMs: number;
 }
 
-/** Calls `apply` with the events of a frame at once: a quick stream must not draw more often than the screen does. */
+/** Calls `apply` once per frame with its events: a fast stream must not render more often than the screen does. */
 function createBatch(apply: (events: readonly RunStreamEvent[]) => void) {
   let events: RunStreamEvent[] = [];
   let frame = 0;
@@ -35,10 +35,10 @@ function createBatch(apply: (events: readonly RunStreamEvent[]) => void) {
 
 const startLive = (): LiveTrace => ({ trace: startTrace(Date.now()), isLost: false, followedSinceMs: Date.now() });
 
-/** A failed or cancelled run ends its stream with an error that has the run's id. Other errors are of the connection. */
+/** A failed or cancelled run ends its stream with an error that has the run's id. Other errors come from the connection. */
 const isEndOfRun = (error: unknown): boolean => error instanceof PerchError && error.runId !== undefined;
 
-/** Follows a run while it is under way. Afterwards its record is fetched, which replaces what was seen. */
+/** Follows a run while it is under way. Afterwards its record is fetched, which replaces the live trace. */
 export function useLiveTrace(agent: string, run: string, isRunning: boolean): LiveTrace {
   const client = useQueryClient();
   const [live, setLive] = useState(startLive);
@@ -71,7 +71,7 @@ export function useLiveTrace(agent: string, run: string, isRunning: boolean): Li
   return live;
 }
 
-/** A step that began and ended at once was over before the page followed: how long it took is not known yet. */
+/** The step was over before the page followed the run, so its duration is not known yet. */
 export const withoutGuesses = ({ trace }: LiveTrace): Trace => ({
   ...trace,
   steps: trace.steps.map((step) => (step.durationMs === 0 ? { ...step, durationMs: null } : step)),

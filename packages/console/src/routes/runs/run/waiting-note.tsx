@@ -4,7 +4,7 @@ import { approvalsOfRunQuery } from "../../../api/approvals-queries.ts";
 import { OutsideText } from "../../../parts/outside-text.tsx";
 import { textLinkClass } from "../../../parts/text-link.ts";
 
-/** A run that waits for a person leads to what they decide on. */
+/** A link from a waiting run to the approval that it waits for. */
 export function WaitingNote({ run }: { readonly run: string }) {
   const { data: approvals = [] } = useQuery(approvalsOfRunQuery(run));
   return (

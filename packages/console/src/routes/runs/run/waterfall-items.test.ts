@@ -56,7 +56,7 @@ test("an interrupted attempt lasted until it began again, and one that is under 
   ]);
 });
 
-test("log lines stand at their time, without those that say the same as a step", () => {
+test("log lines stand at their time, without those that repeat a step", () => {
   const logs = logItems([line(0, "accepted"), line(10, "call", "tool_call"), line(20, "mine"), line(90, "ended")]);
   expect(namesOf(waterfallItems([step("a", 10), step("b", 30)], logs, 0))).toEqual([
     "accepted",
@@ -67,7 +67,7 @@ test("log lines stand at their time, without those that say the same as a step",
   ]);
 });
 
-test("the line that says how the run ended is the last, also if a step began within the same millisecond", () => {
+test("the line about the run's end is the last, also if a step began within the same millisecond", () => {
   const logs = logItems([line(10, "ended", "ended")]);
   expect(namesOf(waterfallItems([step("a", 10)], logs, 0))).toEqual(["a 1", "ended"]);
 });

@@ -12,9 +12,9 @@ export interface StepItem {
   readonly key: string;
   readonly step: TraceStep;
   readonly span: Span;
-  /** Until when the run waited before the next attempt; null where it did not. */
+  /** The end of the wait before the next attempt; null if there was none. */
   readonly waitEndMs: number | null;
-  /** Not the first of its call: it stands below the attempts before it. */
+  /** Not the first attempt of its call: it stands below the earlier ones. */
   readonly isFurtherAttempt: boolean;
 }
 
@@ -38,7 +38,7 @@ function groupByCall(steps: readonly TraceStep[]): TraceStep[][] {
   return [...groups.values()];
 }
 
-/** An attempt that was interrupted has no end of its own: it lasted until the same began again. */
+/** An interrupted attempt has no end of its own: it lasted until it began again. */
 function endOf(step: TraceStep, next: TraceStep | undefined, nowMs: number): number {
   if (step.durationMs !== null) return step.startedAtMs + step.durationMs;
   if (step.status === "running") return Math.max(nowMs, step.startedAtMs);
@@ -58,10 +58,10 @@ const toItems = (group: readonly TraceStep[], nowMs: number): StepItem[] =>
     };
   });
 
-/** Lines that say the same as a step. */
+/** Types of log lines that repeat a step. */
 const typesOfSteps: readonly unknown[] = ["model_call", "tool_call", "tools", "memory", "interrupted"];
 
-/** The log lines that no step shows already. */
+/** The log lines that no step already shows. */
 export const logItems = (timeline: readonly LogEntry[]): LogItem[] =>
   timeline
     .filter(({ metadata }) => !typesOfSteps.includes(metadata.type))
@@ -86,7 +86,7 @@ export function waterfallItems(
   return [...items, ...waiting];
 }
 
-/** The time that the picture shows: of the whole run, and of every step in it. */
+/** The time of the picture: the whole run, with every step in it. */
 export function spanOf(run: Span, items: readonly WaterfallItem[]): Span {
   const steps = items.filter((item) => item.type === "step");
   const startMs = Math.min(run.startMs, ...steps.map(({ span }) => span.startMs));
@@ -94,7 +94,7 @@ export function spanOf(run: Span, items: readonly WaterfallItem[]): Span {
   return { startMs, endMs: Math.max(endMs, startMs + 1) };
 }
 
-/** Where a time is in the picture, in percent of its width. */
+/** The position of a time in the picture, in percent of its width. */
 export const percentAt = (whole: Span, atMs: number): number =>
   Math.min(100, Math.max(0, ((atMs - whole.startMs) / (whole.endMs - whole.startMs)) * 100));
 

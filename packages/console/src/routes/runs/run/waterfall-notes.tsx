@@ -7,7 +7,7 @@ import type { LiveTrace } from "./use-live-trace.ts";
 
 const Note = ({ children }: { readonly children: ReactNode }) => <p className="text-table text-warning">{children}</p>;
 
-/** A page that is opened while a run is under way gets what happened before at once. */
+/** A page opened while a run is under way gets all earlier events at once. */
 const isOpenedLate = (run: Invocation, live: LiveTrace): boolean =>
   live.followedSinceMs - Date.parse(run.created_at) > 2000 && live.trace.steps.length > 0;
 
@@ -25,7 +25,7 @@ const legend = [
   ["bg-warning", "retried"],
 ] as const;
 
-/** What the colours of the bars mean. The marks beside the names say the same. */
+/** The meaning of the bars' colours. The marks beside the names show the same. */
 const Legend = () => (
   <ul aria-label="Colours of the bars" className="ml-auto hidden items-center gap-3 text-muted text-small @2xl:flex">
     {legend.map(([colour, name]) => (
@@ -44,14 +44,14 @@ const Legend = () => (
 interface WaterfallNotesProps {
   readonly run: Invocation;
   readonly trace: Trace;
-  /** While the run is under way. */
+  /** Set while the run is under way. */
   readonly live: LiveTrace | undefined;
   readonly logLines: number;
   readonly hidesLogs: boolean;
   readonly onToggleLogs: () => void;
 }
 
-/** What a reader of the waterfall must know: that work was repeated, that something is missing, that it is live. */
+/** Notes about the waterfall: work was repeated, steps are missing, or it is live. */
 export const WaterfallNotes = ({ run, trace, live, logLines, hidesLogs, onToggleLogs }: WaterfallNotesProps) => (
   <div className="flex flex-col gap-1 px-4">
     <div className="flex min-h-6 flex-wrap items-center gap-3">

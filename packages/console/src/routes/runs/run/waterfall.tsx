@@ -69,7 +69,7 @@ export function Waterfall({ items, whole, selectedKey, onSelect }: WaterfallProp
         {...(selectedKey !== undefined && selected >= 0 && { "aria-activedescendant": idOfItem(selectedKey) })}
         onKeyDown={onKeyDown}
         onClick={(event) => onClick(event.target)}
-        // Above the step it has its own scroll, so that both are seen; beside it there is room for all.
+        // Above the step detail the waterfall has its own scroll, so that both are visible; beside it there is room for all.
         className="max-h-[45vh] overflow-auto @5xl:max-h-none"
       >
         {items.map((item) => (

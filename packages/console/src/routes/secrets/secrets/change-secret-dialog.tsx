@@ -58,7 +58,7 @@ function ChangeSecretForm({ onClose, owner, secret }: FormProps) {
   );
 }
 
-/** It begins with the newest state: what the list shows may be a while old. */
+/** Loads the newest state, because the list may be out of date. */
 function NewestSecret({ owner, name, onClose }: Omit<ChangeSecretDialogProps, "open">) {
   const { data: secret, error, refetch } = useQuery(secretQuery(owner, name));
   if (error) return <ErrorNote error={error} onRetry={() => void refetch()} />;

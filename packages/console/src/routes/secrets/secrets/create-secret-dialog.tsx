@@ -12,9 +12,9 @@ import { HostsField, hostsProblem, ValueField } from "./secret-fields.tsx";
 interface CreateSecretDialogProps {
   readonly open: boolean;
   readonly onClose: () => void;
-  /** Whose secrets the page shows. */
+  /** The agent whose secrets the page shows. */
   readonly agent: string | undefined;
-  /** The caller reaches this agent alone. */
+  /** The caller has access to this agent only. */
   readonly isOnlyAgent: boolean;
 }
 

@@ -7,11 +7,13 @@ export const hostsOf = (text: string): string[] =>
     .map((line) => line.trim())
     .filter((line) => line !== "");
 
-/** A host that is new needs the value again: nobody may have a stored secret sent elsewhere. */
+/** A new host needs the value again, so that a stored secret cannot be redirected to another host. */
 export const newHosts = (before: readonly string[], text: string): readonly string[] =>
   hostsOf(text).filter((host) => !before.includes(host));
 
-/** Only what differs from the hosts that the form began with: somebody else may have changed them since. An empty value stays as it is. */
+/**
+ * Only the changes since the form was opened: another user may have changed the hosts since. An empty value leaves the secret unchanged.
+ */
 export const toUpdate = (before: readonly string[], hosts: string, value: string): UpdateSecret => ({
   ...(hostsOf(hosts).join("\n") !== before.join("\n") && { hosts: hostsOf(hosts) }),
   ...(value !== "" && { value }),

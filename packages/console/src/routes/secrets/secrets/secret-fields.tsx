@@ -13,7 +13,7 @@ interface ValueFieldProps extends FieldProps {
   readonly isRequired: boolean;
 }
 
-/** It is never shown back, and no browser is to keep it. */
+/** The value is never shown back, and browsers are asked not to store it. */
 export const ValueField = ({ label, hint, isRequired, value, onChange, problem }: ValueFieldProps) => (
   <Field label={label} hint={hint} problem={problem}>
     {(ids) => (
@@ -45,7 +45,7 @@ export const HostsField = ({ value, onChange, problem, isFirst = false }: HostsF
       <TextArea
         {...ids}
         required
-        // Of a dialog that has nothing else to focus until it has loaded.
+        // The first focus of a dialog that has nothing else to focus until it has loaded.
         autoFocus={isFirst}
         rows={3}
         spellCheck={false}
@@ -58,6 +58,6 @@ export const HostsField = ({ value, onChange, problem, isFirst = false }: HostsF
   </Field>
 );
 
-/** What the server says about the hosts, whose problems have the number of their line. */
+/** The server's message about the hosts, whose problems have the number of their line. */
 export const hostsProblem = (problems: ReadonlyMap<string, string>): string | undefined =>
   [...problems].find(([field]) => field.startsWith("hosts"))?.[1];

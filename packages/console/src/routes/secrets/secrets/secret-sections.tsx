@@ -59,7 +59,7 @@ function SharedSecrets({ agent }: { readonly agent: string }) {
 
 interface SecretsOfAgentProps {
   readonly agent: string;
-  /** A key of one agent does not see the others'. */
+  /** False for a key of one agent, which does not see the organisation's secrets. */
   readonly withOrganisation: boolean;
 }
 

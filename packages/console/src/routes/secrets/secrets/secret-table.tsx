@@ -12,7 +12,7 @@ import { ChangeSecretDialog } from "./change-secret-dialog.tsx";
 import { DeleteSecretDialog } from "./delete-secret-dialog.tsx";
 
 const columns = [
-  // Two of these tables stand below each other.
+  // The page shows two of these tables, one below the other.
   { title: "Name", className: "@2xl:w-[30%]" },
   { title: "Sent to", className: `${roomyOnly} w-[25%]` },
   { title: "Changed", className: `${roomyOnly} w-[22%]` },
@@ -37,7 +37,7 @@ interface RowProps {
   readonly isReplaced: boolean;
 }
 
-/** Whoever may not read the keys sees when it was changed, and not by which. */
+/** A user who may not read the keys sees the time of the change, but not its key. */
 function Changed({ updated_at, updated_by }: Secret) {
   const nameOf = useKeyName();
   const isNamed = useCan("manage") && updated_by !== null;
@@ -99,7 +99,7 @@ interface SecretTableProps {
   readonly owner: SecretOwner;
   readonly secrets: readonly Secret[];
   readonly caption: string;
-  /** Names that the agent has secrets of its own for. */
+  /** Names of the organisation's secrets that the agent's own ones replace. */
   readonly replaced?: ReadonlySet<string>;
 }
 

@@ -1,7 +1,7 @@
 import { Icon } from "../../../parts/icon.tsx";
 import { permissions, permissionWords } from "../../../session/permission-words.ts";
 
-/** All permissions there are, with a mark at those that somebody has. */
+/** All permissions, with a mark at the granted ones. */
 export const PermissionList = ({ held }: { readonly held: readonly string[] }) => (
   <ul className="flex flex-col gap-1 text-table">
     {permissions

@@ -15,7 +15,7 @@ const Bar = ({ share, closeness }: { readonly share: number; readonly closeness:
   </span>
 );
 
-/** How much of each quota is used. The bar repeats what the numbers say. */
+/** The usage of each quota. The bar repeats the numbers. */
 export const QuotaTable = ({ usage }: { readonly usage: NonNullable<Me["usage"]> }) => (
   <div className="-mx-4">
     <Table

@@ -4,7 +4,7 @@ import { formatBytes } from "../../../parts/visible-text.ts";
 type Usage = NonNullable<Me["usage"]>;
 type Use = Usage[keyof Usage];
 
-/** How close something is to its limit: from 80 % on somebody should know, at the limit more is refused. */
+/** How close a value is to its limit: a warning from 80 % on, and more is refused at the limit. */
 export type Closeness = "roomy" | "close" | "full";
 
 export function closenessOf({ used, limit }: Use): Closeness {
@@ -28,7 +28,7 @@ export const closenessWords: Record<Closeness, string | undefined> = {
   full: "limit reached",
 };
 
-/** What is counted, and what happens at its limit. */
+/** The counted things, and what happens at the limit of each. */
 export const quotas: readonly { readonly name: keyof Usage; readonly title: string; readonly hint: string }[] = [
   { name: "agents", title: "Agents", hint: "Deployed or not." },
   { name: "keys", title: "API keys", hint: "Those that are active." },

@@ -13,7 +13,7 @@ interface CodeFormProps {
   readonly onSubmit: (code: string) => Promise<unknown>;
 }
 
-/** Asks for a code. A wrong one is taken out again, because each counts once. */
+/** Asks for a code. A wrong one is cleared, because each code counts once. */
 export function CodeForm({ label, hint, action, kind = "primary", onSubmit }: CodeFormProps) {
   const [code, setCode] = useState("");
   const send = useMutation({

@@ -18,7 +18,7 @@ function Begin({ onBegun }: { readonly onBegun: (enrolment: MfaEnrolment) => voi
   const [token, setToken] = useState("");
   const [hasToken, setHasToken] = useState(false);
   const begin = useMutation({
-    // What is shown once is kept by the page alone, and by no cache.
+    // Only the page stores the values that are shown once; they are not cached.
     mutationFn: async () => onBegun(await enrolSecondFactor(token.trim())),
     onError: (error) => isDemanded(error) && setHasToken(true),
   });
@@ -120,7 +120,7 @@ const Confirm = ({ enrolment, onConfirmed }: ConfirmProps) => (
   </ol>
 );
 
-/** Secret, recovery codes, and the code that proves that the app has them. */
+/** The secret, the recovery codes, and the code that proves that the app has the secret. */
 export function Enrolment({ onConfirmed }: { readonly onConfirmed: () => Promise<unknown> }) {
   const [enrolment, setEnrolment] = useState<MfaEnrolment>();
   return (

@@ -6,7 +6,7 @@ import { QrCode } from "./qr-code.tsx";
 
 const pixelsPerSquare = 4;
 
-/** What a camera sees of the drawing: white, and black where the path has a square. */
+/** The drawing as a camera sees it: white, and black where the path has a square. */
 function photograph(svg: string) {
   expect(svg).toContain('<rect width="100%" height="100%" fill="#fff">');
   expect(svg).toContain('fill="#000"');

@@ -1,13 +1,13 @@
 import encodeQR from "qr";
 
-/** Squares of light around the code, without which cameras do not find it. */
+/** The light margin around the code, without which cameras do not find it. */
 const border = 4;
 
 /** One path of squares: `M x y h1v1h-1z` for each dark one. */
 const squares = (rows: readonly (readonly boolean[])[]): string =>
   rows.flatMap((row, y) => row.map((isDark, x) => (isDark ? `M${x} ${y}h1v1h-1z` : ""))).join("");
 
-/** What a camera reads: dark on light in both themes, and where the browser has colours of its own. */
+/** The code for a camera: dark on light in both themes, and with the browser's forced colours. */
 export function QrCode({ text, label }: { readonly text: string; readonly label: string }) {
   const rows = encodeQR(text, "raw", { border, ecc: "low" });
   return (

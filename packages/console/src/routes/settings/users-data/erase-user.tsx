@@ -6,7 +6,7 @@ import { ConfirmDialog } from "../../../parts/confirm-dialog.tsx";
 import { Field, TextInput } from "../../../parts/field.tsx";
 import { visibleText } from "../../../parts/visible-text.ts";
 
-/** Asks for the user, and once more for the same: what is erased cannot be brought back. */
+/** Asks for the user twice, because an erasure cannot be undone. */
 export function EraseUser({ onRequested }: { readonly onRequested: (erasureId: string) => void }) {
   const queryClient = useQueryClient();
   const [userId, setUserId] = useState("");
@@ -41,7 +41,7 @@ export function EraseUser({ onRequested }: { readonly onRequested: (erasureId: s
         onConfirm={async () => {
           const id = await eraseUser(userId);
           onRequested(id);
-          // Closed first: emptied, it would be a dialog about nobody, with a button that can be pressed.
+          // Closes first: with an empty field, the dialog would name no user and still have an enabled button.
           setIsOpen(false);
           setUserId("");
           await queryClient.invalidateQueries({ queryKey: erasuresQuery.queryKey });

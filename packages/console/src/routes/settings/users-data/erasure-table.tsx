@@ -12,7 +12,7 @@ interface ErasureTableProps {
   readonly opened: string | undefined;
 }
 
-/** Without users: Perch forgets who it was. Each row leads to its receipt. */
+/** The erasures, without their users, whom Perch has forgotten. Each row leads to its receipt. */
 export const ErasureTable = ({ erasures, opened }: ErasureTableProps) => (
   <div className="-mx-4">
     <Table

@@ -60,7 +60,7 @@ const Receipt = ({ receipt }: { readonly receipt: Contents }) => (
   </>
 );
 
-/** What an erasure has removed, to keep as a proof. It waits until the erasure has completed. */
+/** The data that an erasure removed, to store as proof. It waits until the erasure has completed. */
 export function ErasureReceipt({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
   const { data: erasure, error, refetch } = useQuery(erasureQuery(id));
   return (

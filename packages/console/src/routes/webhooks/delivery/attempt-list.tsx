@@ -33,7 +33,7 @@ const Attempt = ({ attempt }: { readonly attempt: DeliveryAttempt }) => (
   </li>
 );
 
-/** Every attempt, the last first: when, how long, what the receiver said, and why it failed. */
+/** Every attempt, the last first: its time, its duration, the receiver's answer, and the reason of a failure. */
 export function AttemptList({ attempts }: { readonly attempts: readonly DeliveryAttempt[] }) {
   const Heading = `h${useContext(HeadingLevel)}` as const;
   return (

@@ -7,7 +7,7 @@ import { Button } from "../../../parts/button.tsx";
 import { keepSearch } from "../../../parts/change-search.ts";
 import { ConfirmDialog } from "../../../parts/confirm-dialog.tsx";
 
-/** Sends an event once more, and leads to the new delivery. */
+/** Sends an event again, and opens the new delivery. */
 export function Redeliver({ delivery }: { readonly delivery: Delivery }) {
   const [isOpen, setIsOpen] = useState(false);
   const queryClient = useQueryClient();

@@ -36,12 +36,12 @@ function CreateForm({ webhook }: { readonly webhook: MadeOnce<Created> }) {
   );
 }
 
-/** Shows the secret once it is there, and then leads to the new webhook. */
+/** Shows the secret once it is created, and then opens the new webhook. */
 export function CreateDialog({ open, onClose }: CreateDialogProps) {
   const navigate = useNavigate();
   const webhook = useShownOnce<Created>((copied) => {
     onClose();
-    // The page was held for the secret, and is so until it is rendered again.
+    // The page is still blocked for the secret until the next render.
     if (copied) void navigate({ to: "/webhooks/$webhook", params: { webhook: copied.id }, ignoreBlocker: true });
   });
   const { value: created, close } = webhook;

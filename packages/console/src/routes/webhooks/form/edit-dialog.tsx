@@ -17,7 +17,7 @@ interface EditDialogProps {
 }
 
 function EditForm({ webhook, onClose }: Omit<EditDialogProps, "open">) {
-  /** The webhook as it was when the form was opened, or as somebody else has changed it since. */
+  /** The webhook as it was when the form was opened, or after another user's change. */
   const [base, setBase] = useState(webhook);
   const [draft, setDraft] = useState(draftOf(webhook));
   const queryClient = useQueryClient();

@@ -9,7 +9,7 @@ interface HeaderFieldsProps {
   readonly problem: string | undefined;
 }
 
-/** Headers of each delivery. A value names secrets, so that none of them is written here. */
+/** Headers of each delivery. A value refers to secrets by name, so that no secret is written here. */
 export function HeaderFields({ headers, onChange, problem }: HeaderFieldsProps) {
   const set = (index: number, change: Partial<HeaderDraft>) =>
     onChange(headers.map((header, at) => (at === index ? { ...header, ...change } : header)));

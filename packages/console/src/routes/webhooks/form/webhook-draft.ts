@@ -2,13 +2,13 @@ import type { CreateWebhook, UpdateWebhook, Webhook } from "@perch/sdk";
 import { type SubscribableEvent, subscribableNames } from "../event-types.ts";
 
 export interface HeaderDraft {
-  /** Tells two rows apart while their names are typed. */
+  /** Identifies a row while its name is typed. */
   readonly key: number;
   readonly name: string;
   readonly value: string;
 }
 
-/** What a form has of a webhook. */
+/** The fields of a webhook in the form. */
 export interface WebhookDraft {
   readonly url: string;
   /** Id or name; empty: all agents. Cannot be changed later. */
@@ -37,7 +37,7 @@ export const draftOf = (webhook: Webhook): WebhookDraft => ({
 const headersOf = ({ headers }: WebhookDraft): Record<string, string> =>
   Object.fromEntries(headers.filter(({ name }) => name.trim() !== "").map(({ name, value }) => [name.trim(), value]));
 
-/** Without what is not said: `approval_links` needs a permission that others do not have. */
+/** Omits unset fields: `approval_links` needs a permission that the caller may not have. */
 export const toCreate = (draft: WebhookDraft): CreateWebhook =>
   ({
     url: draft.url,
@@ -49,7 +49,7 @@ export const toCreate = (draft: WebhookDraft): CreateWebhook =>
 
 const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
-/** Only what differs from the webhook that the form began with. */
+/** Only the changes since the form was opened. */
 export function toUpdate(before: WebhookDraft, now: WebhookDraft): UpdateWebhook {
   return {
     ...(now.url !== before.url && { url: now.url }),
@@ -59,7 +59,7 @@ export function toUpdate(before: WebhookDraft, now: WebhookDraft): UpdateWebhook
   };
 }
 
-/** What the form left alone follows what somebody else has changed: saving again must not take it back. */
+/** Untouched fields take another user's changes, because saving again must not revert them. */
 export function follow(before: WebhookDraft, now: WebhookDraft, current: WebhookDraft): WebhookDraft {
   const changed = toUpdate(before, now);
   return {

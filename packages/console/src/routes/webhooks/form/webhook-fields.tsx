@@ -33,12 +33,12 @@ const Check = ({ checked, onChange, label, hint }: CheckProps) => (
 interface WebhookFieldsProps {
   readonly draft: WebhookDraft;
   readonly onChange: (draft: WebhookDraft) => void;
-  /** What the server says about each field. */
+  /** The server's messages about each field. */
   readonly problems: ReadonlyMap<string, string>;
   readonly isNew: boolean;
 }
 
-/** A key of one agent can subscribe to that one only. */
+/** A key of one agent can subscribe only to that agent. */
 function AgentField({ draft, onChange, problems }: WebhookFieldsProps) {
   const isLimited = useMe().key.agent_id !== null;
   const { data: names = [] } = useQuery(agentNamesQuery);

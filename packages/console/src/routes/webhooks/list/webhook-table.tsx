@@ -16,7 +16,7 @@ const columns = [
   { title: "Created", className: `w-24 text-right ${roomyOnly}` },
 ];
 
-/** Since when it fails, or why it was disabled: what somebody must know before anything else. */
+/** Since when it fails, or why it was disabled: the first thing that the user must know. */
 const Trouble = ({ webhook: { status, failing_since, disabled_reason } }: { readonly webhook: Webhook }) => {
   if (status === "disabled")
     return <OutsideText text={disabled_reason ?? "Disabled by hand."} className="text-muted text-small" />;

@@ -16,7 +16,7 @@ const columns = [
   { title: "Created", className: "w-24 text-right" },
 ];
 
-/** What the receiver said last, or why there was no answer. */
+/** The receiver's last answer, or the reason why there was none. */
 const answerOf = ({ status_code, error }: Delivery): string =>
   visibleText(error ?? (status_code ? String(status_code) : "–"));
 

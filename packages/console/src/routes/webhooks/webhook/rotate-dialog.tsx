@@ -65,7 +65,7 @@ function RotateForm({ webhook, secret }: RotateFormProps) {
   );
 }
 
-/** Shows the new secret once, and until when the old one is good. */
+/** Shows the new secret once, and until when the old one is valid. */
 export function RotateDialog({ open, onClose, webhook }: RotateDialogProps) {
   const secret = useShownOnce<Rotated>(onClose);
   const { value: rotated, close } = secret;

@@ -86,7 +86,9 @@ function SendTest({ webhook, setError }: { readonly webhook: Webhook; readonly s
   );
 }
 
-/** What the signed-in person may do with this webhook. One that lets its receiver decide on approvals is changed only by those who manage. */
+/**
+ * The actions that the signed-in user may take on this webhook. A webhook with approval links can only be changed by users with `manage`.
+ */
 export function WebhookActions({ webhook }: { readonly webhook: Webhook }): ReactNode {
   const [open, setOpen] = useState<OpenDialog>();
   const [error, setError] = useState<unknown>();

@@ -9,7 +9,7 @@ import { OutsideText } from "../../../parts/outside-text.tsx";
 import { textLinkClass } from "../../../parts/text-link.ts";
 import { WebhookState } from "../webhook-state.tsx";
 
-/** Why nothing arrives, said before anything else. */
+/** The reason why nothing is delivered, before anything else. */
 const Trouble = ({ webhook: { status, failing_since, disabled_reason } }: { readonly webhook: Webhook }) => {
   if (status === "disabled")
     return (
