@@ -11,7 +11,7 @@ let browser: Browser;
 let context: BrowserContext;
 let page: Page;
 let perch: Perch;
-/** Everything secret that a page has shown or was given. */
+/** Every secret that a page has shown or received. */
 const secrets: string[] = [];
 
 beforeAll(async () => {
@@ -49,7 +49,7 @@ async function rotate(keyId: string, overlap: string, at: Page = page): Promise<
   return readShown(at);
 }
 
-/** What the page's caches hold, found by way of React, because nothing of them is reachable from the window. */
+/** The contents of the page's caches, found through React, because the window has no reference to them. */
 const readCaches = `(() => {
   const root = document.getElementById("root");
   const stack = [root[Object.keys(root).find((name) => name.startsWith("__reactContainer"))]];
@@ -83,12 +83,12 @@ describe("a key that is rotated in the console", () => {
     expect([await statusOf(next), await statusOf(old.key)]).toEqual([200, 401]);
   });
 
-  test("is shown to whoever has rotated the key of the own session, which ends", async () => {
+  test("is shown to a user who rotates the key of their own session, which ends", async () => {
     const mine = await perch.keys.create({ name: "of mine", role: "admin" });
     const own = await openContext(browser, server.url, { apiKey: mine.key });
     const at = await own.newPage();
     const next = await rotate(mine.id, "no longer: it may have leaked", at);
-    // A page whose connection is back reads everything again, and so notices that its session has ended.
+    // After a reconnect the page reads everything again, and so notices that its session has ended.
     await own.setOffline(true);
     await own.setOffline(false);
     await at.getByText("Your session has ended").waitFor();
@@ -98,7 +98,7 @@ describe("a key that is rotated in the console", () => {
   });
 });
 
-test("a key that somebody else changes meanwhile is saved the second time, and keeps what only they changed", async () => {
+test("a key that another user changes meanwhile is saved the second time, with the other user's changes", async () => {
   const key = await perch.keys.create({ name: "of two hands", role: "developer" });
   await visit(page, `/console/keys/${key.id}`);
   await press("Change key");
@@ -125,7 +125,7 @@ test("a key that is revoked in the console is refused within a second", async ()
   await expect.poll(() => statusOf(key.key), { timeout: 1000 }).toBe(401);
 });
 
-test("a value that was shown once is nowhere in the browser when its dialog is closed", async () => {
+test("a value that was shown once is nowhere in the browser after its dialog is closed", async () => {
   await visit(page, "/console/keys");
   await press("Create key");
   await page.getByRole("dialog").getByLabel("Name").fill("shown once");
@@ -136,7 +136,7 @@ test("a value that was shown once is nowhere in the browser when its dialog is c
   await page.getByRole("dialog").waitFor({ state: "hidden" });
   await page.getByRole("link", { name: "shown once" }).waitFor();
   const caches = await page.evaluate<string>(readCaches);
-  // It is the cache: the new key is in the list, by its name.
+  // The check does read the cache: the new key is in the list, by its name.
   expect(caches).toContain("shown once");
   for (const place of [caches, await page.content(), page.url(), await readStored(page)])
     expect(place.includes(value)).toBe(false);
@@ -174,7 +174,7 @@ test("a dialog stays from the request on until the value is copied, whatever is 
   await page.unroute("**/v1/keys/*/rotate");
 });
 
-test("a secret that was typed is in no cache, and no answer brings it back", async () => {
+test("a typed secret is in no cache, and no answer returns it", async () => {
   const value = "a-typed-value-of-the-access-test";
   secrets.push(value);
   await visit(page, "/console/secrets");
@@ -206,7 +206,7 @@ test("a provider can take its key from a secret that is not among those offered"
   expect((await perch.providers.get("gateway")).api_key_secret).toBe("gateway_key");
 });
 
-test("whoever revokes the key of the own session is told before, and why they must sign in again", async () => {
+test("a user who revokes the key of their own session is warned before, and then learns why they must sign in again", async () => {
   const mine = await perch.keys.create({ name: "of this session", role: "admin" });
   const own = await openContext(browser, server.url, { apiKey: mine.key });
   const at = await own.newPage();
@@ -220,7 +220,7 @@ test("whoever revokes the key of the own session is told before, and why they mu
   await own.close();
 });
 
-test("whoever takes permissions from the key of the own session is told before, and then has the pages of a viewer", async () => {
+test("a user who removes permissions of their own session's key is warned before, and then has the pages of a viewer", async () => {
   const mine = await perch.keys.create({ name: "of an admin", role: "admin" });
   const own = await openContext(browser, server.url, { apiKey: mine.key });
   const at = await own.newPage();
@@ -235,7 +235,7 @@ test("whoever takes permissions from the key of the own session is told before, 
   await own.close();
 });
 
-test("the server has logged none of what was shown or typed", async () => {
+test("the server has logged no shown or typed secret", async () => {
   expect(secrets.length).toBeGreaterThan(4);
   const log = await readFile(server.logFile, "utf8");
   expect(log.length).toBeGreaterThan(1000);

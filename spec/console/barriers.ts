@@ -11,10 +11,10 @@ interface Violation {
   readonly nodes: readonly { readonly target: readonly string[]; readonly failureSummary: string }[];
 }
 
-/** A theme changes colours and nothing else, so the second one is asked only for what depends on them. */
+/** A theme changes only colours, so the second one is checked only for rules about colours. */
 const rulesOfColours = `runOnly: ["color-contrast", "link-in-text-block"]`;
 
-/** Looks for barriers in what the tab shows now, in these themes. Playwright evaluates past the page's policy. */
+/** Runs axe on the current page in these themes. Playwright evaluates past the page's policy. */
 async function barriersOf(tab: Page, shown: readonly Theme[]): Promise<string[]> {
   const found: string[] = [];
   const [first] = themes;
@@ -31,14 +31,14 @@ async function barriersOf(tab: Page, shown: readonly Theme[]): Promise<string[]>
   return found;
 }
 
-/** Looks for barriers in what the tab shows, at each of these widths, and leaves it at the last of them. */
+/** Runs axe on the current page at each of these widths, and leaves it at the last of them. */
 export async function barriersAt(tab: Page, viewports: readonly (typeof wide)[] = [narrow, wide]): Promise<string[]> {
   if (!(await tab.evaluate<boolean>("'axe' in window"))) await tab.evaluate(axeSource);
   const found: string[] = [];
   for (const viewport of viewports) {
     await tab.setViewportSize(viewport);
     await settle(tab);
-    // Colours do not depend on the width: the other themes are looked at once.
+    // Colours do not depend on the width, so the other themes are checked once.
     const shown = viewport === viewports.at(-1) ? themes : themes.slice(0, 1);
     found.push(...(await barriersOf(tab, shown)).map((each) => `${viewport.width} ${each}`));
   }

@@ -131,7 +131,7 @@ test("in examples/connect-accounts a person signs in, connects a mailbox and dis
 });
 
 describe("the page of a link", () => {
-  test("has no barrier and breaks no policy, and its button works by keyboard alone", async () => {
+  test("has no barrier and breaks no policy, and its button works with the keyboard only", async () => {
     const context = await open();
     const page = await context.newPage();
     const seen = watch(page);
@@ -147,7 +147,7 @@ describe("the page of a link", () => {
     await context.close();
   });
 
-  test("somebody who says no comes back to the application with access_denied, and nothing is connected", async () => {
+  test("a user who denies access comes back to the application with access_denied, and nothing is connected", async () => {
     const context = await open();
     const page = await context.newPage();
     const { id, link } = await createLink("user-4");
@@ -162,7 +162,7 @@ describe("the page of a link", () => {
     await context.close();
   });
 
-  test("a forwarded link: the victim clicks and allows, the application confirms for the victim, and no token was ever fetched", async () => {
+  test("a forwarded link: the victim clicks and allows, the application confirms for the victim, and no token is ever fetched", async () => {
     const exchanges = provider.countTokenRequests("authorization_code");
     const victim = await open();
     const { id, link } = await createLink("mallory");
@@ -182,7 +182,7 @@ describe("the page of a link", () => {
     await page.getByLabel("User name").fill("ella");
     await page.getByRole("button", { name: "Continue" }).click();
     await page.getByRole("button", { name: "Allow" }).waitFor();
-    // The answer to the person's "Allow", which the browser does not get to see: it leads back to Perch.
+    // The response to the person's "Allow", which the browser does not see: it leads back to Perch.
     let answer = await one.request.post(page.url(), { form: { decision: "allow" }, maxRedirects: 0 });
     const next = () => new URL(answer.headers().location ?? "", provider.issuer).href;
     while (!next().startsWith(`${publicUrl}/oauth/callback/`))

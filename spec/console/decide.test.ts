@@ -30,7 +30,7 @@ async function openAsApprover(options: Parameters<typeof openContext>[2] = {}): 
   return context.newPage();
 }
 
-test("three calls in a row are decided by the keyboard alone, and the next one opens by itself", async () => {
+test("three calls in a row are decided with the keyboard only, and the next one opens by itself", async () => {
   const ids: string[] = [];
   for (const message of ["One", "Two", "Three"]) ids.push(await askFor(perch, "refunds", message));
   const page = await openAsApprover();
@@ -50,7 +50,7 @@ test("three calls in a row are decided by the keyboard alone, and the next one o
     await button(page, action).waitFor();
     await page.keyboard.press(key);
     await inDialog(page, action).waitFor();
-    // The same key again does nothing but write a reason.
+    // Pressing the same key again only writes into the reason.
     await page.keyboard.press(key);
     await page.keyboard.press("Enter");
     await expect.poll(() => statusOf(id ?? "")).toBe(key === "a" ? "approved" : "rejected");
@@ -88,7 +88,7 @@ test("on a phone, by touch: arguments are edited and approved, a question is ans
 
   await visit(page, `/console/approvals/${question}`);
   await button(page, "Answer question").tap();
-  // Nothing was chosen yet, so nothing is asked once more, and the first field that lacks something has the cursor.
+  // No answer was chosen yet, so there is no confirmation, and the first incomplete field gets the cursor.
   await expect
     .poll(() =>
       page.getByLabel("ribbon").evaluate((field: { matches(css: string): boolean }) => field.matches(":focus")),
@@ -96,7 +96,7 @@ test("on a phone, by touch: arguments are edited and approved, a question is ans
     .toBe(true);
   await page.getByLabel("ribbon").selectOption("blue");
   await page.getByLabel("leaves_on").fill("2026-12-01");
-  // What is optional and was begun by mistake is not sent as an empty list.
+  // An optional field that was begun by mistake is not sent as an empty list.
   await button(page, "Add item to words").tap();
   await button(page, "Leave out words").tap();
   await button(page, "Leave out words").waitFor({ state: "hidden" });
@@ -110,11 +110,11 @@ test("on a phone, by touch: arguments are edited and approved, a question is ans
   await page.context().close();
 });
 
-test("who started the run is told that somebody else decides, and has no button that would be refused", async () => {
+test("the caller who started the run sees that another person must decide, and has no button that would be refused", async () => {
   const id = await askFor(approver, "refunds", "Mine.");
   const page = await openAsApprover();
   await visit(page, `/console/approvals/${id}`);
-  await page.getByText("somebody else must decide").waitFor();
+  await page.getByText("another person must decide").waitFor();
   await page.keyboard.press("a");
   expect(await button(page, /^(Approve|Reject) call/).count()).toBe(0);
   expect(await page.getByRole("dialog").count()).toBe(0);
@@ -122,7 +122,7 @@ test("who started the run is told that somebody else decides, and has no button 
   await page.context().close();
 });
 
-test("what another approver changed cannot be approved before it was shown, and what was decided elsewhere is said at once", async () => {
+test("arguments that another approver changed cannot be approved unseen, and a decision made elsewhere is shown at once", async () => {
   const agent = await perch.agents.get("refunds");
   const tools = agent.tools.map((tool) =>
     tool.name === "refund_order" ? { ...tool, approval: { approvers: 2 } } : tool,
@@ -138,7 +138,7 @@ test("what another approver changed cannot be approved before it was shown, and 
   await button(page, "Approve call").waitFor();
   const { digest, contents } = await other.approvals.get(id);
   await other.approvals.approve(id, { digest, arguments: { ...(contents?.arguments as object), amount: 999 } });
-  await page.getByText("Somebody has changed the arguments").waitFor();
+  await page.getByText("Another approver has changed the arguments").waitFor();
   expect(await button(page, "Approve call").count()).toBe(0);
   await button(page, "Show the new arguments").click();
   await page.getByText("999", { exact: true }).waitFor();
@@ -149,7 +149,7 @@ test("what another approver changed cannot be approved before it was shown, and 
   await page.context().close();
 });
 
-test("who approves with changes where others must too sees those changes, and nothing is said about somebody else", async () => {
+test("an approver who changes arguments that others must approve too sees those changes, without a note about another approver", async () => {
   const id = await askFor(perch, "two-approvers", "It is broken.");
   const page = await openAsApprover();
   await visit(page, `/console/approvals/${id}`);
@@ -160,8 +160,8 @@ test("who approves with changes where others must too sees those changes, and no
   await inDialog(page, "Approve call").click();
   await page.getByText("You have approved this; others must too.").waitFor();
   await page.getByText("77", { exact: true }).waitFor();
-  expect(await page.getByText("Somebody has changed the arguments").count()).toBe(0);
-  // The key does what the button did, which is gone. The other key shows that keys work.
+  expect(await page.getByText("Another approver has changed the arguments").count()).toBe(0);
+  // The key acts like the button, which is gone. The other key shows that keys work.
   await page.getByRole("dialog").waitFor({ state: "hidden" });
   await page.keyboard.press("a");
   await page.keyboard.press("n");
@@ -169,7 +169,7 @@ test("who approves with changes where others must too sees those changes, and no
   await page.context().close();
 });
 
-test("edited arguments are not lost without a question, and a decision under way cannot be mistaken for a cancelled one", async () => {
+test("edited arguments are not lost without a warning, and a decision under way cannot be mistaken for a cancelled one", async () => {
   const [older, newer] = [await askFor(perch, "refunds", "One"), await askFor(perch, "refunds", "Two")];
   const page = await openAsApprover();
   await visit(page, `/console/approvals/${newer}`);
@@ -199,22 +199,22 @@ test("edited arguments are not lost without a question, and a decision under way
   });
   await button(page, "Approve with changes").click();
   await inDialog(page, "Approve call").waitFor();
-  // What was refused before says nothing about this attempt.
+  // The previous refusal is not shown for this attempt.
   expect(await page.getByRole("dialog").getByRole("alert").count()).toBe(0);
   await inDialog(page, "Approve call").click();
-  // While the decision is under way, only that closes the dialog.
+  // While the decision is under way, only its end closes the dialog.
   await inDialog(page, "Close").waitFor({ state: "hidden" });
   await page.keyboard.press("Escape");
   expect(await page.getByRole("dialog").count()).toBe(1);
   held.resolve();
   await expect.poll(() => statusOf(newer)).toBe("approved");
-  // Deciding is no leaving: nothing is asked.
+  // Deciding is not leaving, so the page does not ask.
   await expect.poll(() => page.url()).toContain(older);
   expect(await page.getByRole("dialog").count()).toBe(0);
   await page.context().close();
 });
 
-test("a run that goes on after an approval shows its further steps, and its row in the list that it has completed", async () => {
+test("a run that goes on after an approval shows its further steps, and its row in the list shows that it has completed", async () => {
   const id = await askFor(perch, "refunds", "It is broken.");
   const { request_id, digest } = await approver.approvals.get(id);
   const page = await openAsApprover();
@@ -230,11 +230,11 @@ test("a run that goes on after an approval shows its further steps, and its row 
   await page.context().close();
 });
 
-test("that a run is being cancelled is not said of the next one that is opened", async () => {
+test("the note about a run being cancelled does not appear on the next run that is opened", async () => {
   const ids = [await askFor(perch, "refunds", "One"), await askFor(perch, "refunds", "Two")];
   const runs = await Promise.all(ids.map(async (id) => (await approver.approvals.get(id)).request_id));
   const page = await openAsApprover();
-  // As if the step that it is at took long.
+  // As if the current step took long.
   await page.route(`**/${runs[1]}/cancel`, (route) => route.fulfill({ status: 202, json: { data: {} } }));
   await visit(page, `/console/runs/refunds/${runs[0]}`);
   await button(page, "Cancel run").waitFor();
@@ -251,7 +251,7 @@ test("that a run is being cancelled is not said of the next one that is opened",
   await page.context().close();
 });
 
-test("a change that needs a second factor asks for a code, asks again after a wrong one, and signs nobody out", async () => {
+test("a change that needs a second factor asks for a code, asks again after a wrong one, and does not end the session", async () => {
   const { key: apiKey } = await perch.keys.create({ name: "careful", role: "admin" });
   const careful = new Perch({ baseUrl: server.url, apiKey });
   const { recovery_codes } = await enrol(careful);
@@ -282,7 +282,7 @@ test("a change that needs a second factor asks for a code, asks again after a wr
   await context.close();
 });
 
-/** Enrols a second factor, and returns its recovery codes: a code of the app counts once in half a minute. */
+/** Enrols a second factor, and returns its recovery codes: a code of the app counts once in 30 s. */
 async function enrol(client: Perch): Promise<{ readonly recovery_codes: readonly string[] }> {
   const enrolment = await client.mfa.enrol();
   await client.mfa.confirm({ code: generateTotpCode(enrolment.secret) });

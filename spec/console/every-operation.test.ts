@@ -69,7 +69,7 @@ describe.each(withOperations)("a person reaches, in the area %s,", (name, area) 
     await world?.context.close();
   });
   test.each(area.keys)("%s", async (key) => {
-    // What a page reads is seen on the way; what a person does is done for each operation.
+    // The pages' own reads are recorded on the way; the changes are made one by one for each operation.
     if (key.startsWith("GET ") && answered.has(key)) return;
     answered.delete(key);
     await opened.reach(key);

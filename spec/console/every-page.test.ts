@@ -72,7 +72,7 @@ describe("seen on all of these pages:", () => {
     expect(seen.complaints).toEqual([]);
   });
 
-  test("who looks at every page with the rights it is meant for is refused nothing but what does not exist", () => {
+  test("a user with the rights of every page gets no refusal except for things that do not exist", () => {
     const refusals = seen.refusals.filter(({ status, request }) => !(status === 404 && /nobody|_01h455/.test(request)));
     expect(refusals).toEqual([]);
   });

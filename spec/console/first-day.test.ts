@@ -34,7 +34,7 @@ test.each([
   },
 );
 
-/** A server whose people sign in at a real OpenID provider. */
+/** A server whose users sign in at a real OpenID provider. */
 async function startServerWithPeople(organisation: string) {
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;

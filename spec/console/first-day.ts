@@ -9,11 +9,11 @@ export async function signInWithKey(page: Page, hand: Hand, apiKey: string): Pro
   await hand.write(page.getByLabel("API key"), apiKey);
   await page.keyboard.press("Enter");
   await page.getByRole("heading", { name: "Agents", level: 1 }).waitFor();
-  // The page had the key in its hands, and keeps it nowhere.
+  // The page had the key, and stores it nowhere.
   expect(await readStored(page)).not.toContain(apiKey);
 }
 
-/** What somebody does on the first day, once signed in: create an agent, talk to it, look at the run, change it and run it again. */
+/** The first day of a user, once signed in: create an agent, talk to it, look at the run, change it and run it again. */
 export async function spendFirstDay(page: Page, hand: Hand): Promise<void> {
   await hand.press(page.getByRole("link", { name: "Create an agent here" }));
   await hand.write(page.getByLabel("Name"), "greeter");
@@ -49,7 +49,7 @@ export async function signOut(page: Page, hand: Hand): Promise<void> {
   await hand.press(page.getByRole("menuitem", { name: "Sign out" }));
   await page.getByRole("heading", { name: "Sign in" }).first().waitFor();
   expect((await page.context().request.get("/v1/me")).status()).toBe(401);
-  // Neither the way back nor a reload shows what was there.
+  // Neither the back button nor a reload shows the earlier page.
   await page.goBack();
   await page.getByRole("heading", { name: "Sign in" }).first().waitFor();
 }

@@ -1,12 +1,12 @@
 import type { Locator, Page } from "playwright-core";
 
-/** How somebody works with a page. */
+/** How a test operates a page: by pointer or by keyboard. */
 export interface Hand {
   /** Presses a button, follows a link, chooses from a menu. */
   readonly press: (target: Locator) => Promise<void>;
   /** Opens a row of a grid: the first, for the keyboard. */
   readonly open: (grid: Locator, row: Locator) => Promise<void>;
-  /** Writes into a field, over what is there. */
+  /** Writes into a field, replacing its text. */
   readonly write: (field: Locator, text: string) => Promise<void>;
 }
 
@@ -27,7 +27,7 @@ interface PageElement {
 const hasFocus = (target: Locator): Promise<boolean> =>
   target.evaluate((element: PageElement) => element.matches(":focus"));
 
-/** The keyboard alone: Tab until it is there, in sight and marked; then Enter. */
+/** The keyboard only: Tab until the target has a visible focus, then Enter. */
 export function keyboard(page: Page): Hand {
   const reach = async (target: Locator): Promise<void> => {
     await target.waitFor();
@@ -37,7 +37,7 @@ export function keyboard(page: Page): Hand {
     }
     const isMarked = await page.evaluate<boolean>(`(() => {
       const element = document.activeElement;
-      // In a grid, the row that the keyboard is at is marked.
+      // In a grid, the row with the keyboard's cursor is marked.
       const marked = document.getElementById(element.getAttribute("aria-activedescendant")) ?? element;
       const { outlineStyle, boxShadow } = getComputedStyle(marked);
       return element.matches(":focus-visible") && (outlineStyle !== "none" || boxShadow !== "none");

@@ -76,7 +76,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser?.close());
 
-/** Opens one of the pages, with the key that it is seen with. */
+/** Opens one of the pages with its key. */
 async function open(name: string): Promise<Page> {
   const found = paths[name];
   const page = await tabs.of(typeof found === "object" ? found.apiKey : undefined);
@@ -89,7 +89,7 @@ const injected = `document.querySelectorAll(
   "script:not([src]), #root script, #root img, #root iframe, #root style, #root [onerror], #root [onload], a[href^='javascript:']"
 ).length`;
 
-/** Texts with a character that turns the direction around, which nothing keeps from their neighbours. */
+/** Texts with a character that reverses the direction and that nothing isolates from their neighbours. */
 const unisolated = `(() => {
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   const found = [];
@@ -104,7 +104,7 @@ const unisolated = `(() => {
 
 const twoFrames = "new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))";
 
-/** Processor seconds of the page's thread so far: other than time, they do not depend on the machine's other work. */
+/** Processor seconds of the page's thread so far. Unlike elapsed time, they do not depend on the machine's other work. */
 async function busySeconds(page: Page): Promise<number> {
   const session = await page.context().newCDPSession(page);
   await session.send("Performance.enable", { timeDomain: "threadTicks" });

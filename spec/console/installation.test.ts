@@ -22,13 +22,13 @@ const partRow = (page: Page, name: string) => page.getByRole("row", { name: new 
 const patient = { timeout: 60_000 };
 const entry = (page: Page) => page.getByRole("navigation").getByRole("link", { name: "Installation" });
 
-test("an admin without operate has no way to the page, is told who gives the permission, and nothing is asked for", async () => {
+test("an admin without operate has no link to the page, sees who grants the permission, and no request is sent", async () => {
   const page = await openAs(server.url, story.apiKey);
   const seen = watch(page);
   await visit(page, "/console/installation");
-  await page.getByText("Only who runs this server gives it").waitFor();
+  await page.getByText("Only the operator of this server can grant it").waitFor();
   await page.getByText(`perch-server create-key --organisation ${story.organisationId} --operate`).waitFor();
-  await page.getByText("reads this organisation as a viewer does").waitFor();
+  await page.getByText("read this organisation like a viewer").waitFor();
   expect(await entry(page).count()).toBe(0);
   expect(seen.requests.filter(({ url }) => url.pathname === "/v1/installation")).toEqual([]);
   expect(seen.refusals).toEqual([]);
@@ -48,7 +48,7 @@ test("an operator gets there with g i, and sees every part and the release that 
   await page.context().close();
 }, 240_000);
 
-test("a Valkey that dies is shown as silent within 10 s, with what to do, and as ok when it is back; a server that is gone leaves the last answer with its age", async () => {
+test("a dead Valkey is shown as silent within 10 s, with instructions, and as ok when it is back; without a server the last answer stays with its age", async () => {
   let valkey: ValkeyProcess | undefined;
   let own: Awaited<ReturnType<typeof startConsoleServer>> | undefined;
   try {
@@ -66,7 +66,7 @@ test("a Valkey that dies is shown as silent within 10 s, with what to do, and as
     await valkey.start();
     await row.getByText("ok", { exact: true }).waitFor(patient);
     await page.route("**/v1/installation", (route) => route.fulfill({ status: 503, body: "{}" }));
-    await page.getByText("What is shown below was found").waitFor(patient);
+    await page.getByText("The state below was read").waitFor(patient);
     await row.getByText("ok", { exact: true }).waitFor();
   } finally {
     await own?.stop();

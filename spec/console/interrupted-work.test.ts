@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, inject, test } from "vitest";
 const server = inject("consoleServer");
 const story = inject("story");
 const sessionEnded = "Your session has ended.";
-const written = "A long message that nobody wants to write twice";
+const written = "A long message that takes a while to write";
 
 let browser: Browser;
 let apiKey: string;
@@ -62,7 +62,7 @@ test("a message that the server has not accepted can be stopped, and comes back 
   await context.close();
 });
 
-test("what was written in the playground is there again after a look at another page of the agent", async () => {
+test("a message in the playground is still there after a look at another page of the agent", async () => {
   const { context, page } = await openPlayground();
   await messageOf(page).fill(written);
   await page.getByRole("link", { name: "Versions" }).click();
@@ -72,7 +72,7 @@ test("what was written in the playground is there again after a look at another 
   await context.close();
 });
 
-test("a message is kept when the session ends while it is sent, and can be sent after signing in in another tab", async () => {
+test("a message stays when the session ends while it is sent, and can be sent after signing in in another tab", async () => {
   const { context, page } = await openPlayground();
   await context.clearCookies();
   await send(page);
@@ -96,7 +96,7 @@ test("changes of a definition stay on the page when the session ends, and are sa
   await page.getByText(sessionEnded).waitFor();
   expect(await page.getByLabel("Temperature").inputValue()).toBe("0.4");
   await signIn(context, server.url, apiKey);
-  // As when somebody comes back from the other tab.
+  // As when the user comes back from the other tab.
   await page.evaluate(`dispatchEvent(new Event("visibilitychange"))`);
   await page.getByText(sessionEnded).waitFor({ state: "hidden" });
   await page.getByRole("button", { name: /^Save/ }).first().click();
@@ -104,7 +104,7 @@ test("changes of a definition stay on the page when the session ends, and are sa
   await context.close();
 });
 
-/** Lets changes of agents wait until they are released. */
+/** Holds changes of agents back until they are released. */
 async function holdChanges(page: Page): Promise<() => void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   await page.route("**/v1/agents/*", async (route) => {
@@ -114,7 +114,7 @@ async function holdChanges(page: Page): Promise<() => void> {
   return resolve;
 }
 
-test("what is typed while a definition is being saved is kept, and saved after that", async () => {
+test("text typed while a definition is being saved stays, and is saved after that", async () => {
   const context = await openContext(browser, server.url, { apiKey });
   const page = await context.newPage();
   await visit(page, "/console/agents/echo/definition");
@@ -172,18 +172,18 @@ test("a change is not made in another organisation than the page shows", async (
   await context.close();
 });
 
-test("a page whose browser signs in to another organisation shows nothing of that one as its own", async () => {
+test("a page whose browser signs in to another organisation shows no data of that one as its own", async () => {
   const context = await openContext(browser, server.url, { apiKey });
   const page = await context.newPage();
   const aboutOther = page.getByText("This link is about another organisation");
   await visit(page, "/console/agents/echo/definition");
   await signIn(context, server.url, elsewhere.apiKey);
-  // As when somebody comes back to this tab.
+  // As when the user comes back to this tab.
   await page.evaluate(`dispatchEvent(new Event("visibilitychange"))`);
   await aboutOther.waitFor();
   await page.getByRole("link", { name: "Show this page for Elsewhere" }).click();
   await page.getByText("Of elsewhere.").first().waitFor();
-  // Nobody needs to come back to it, where another tab is signed in.
+  // The tab recovers by itself if another tab signs in.
   await signIn(context, server.url, apiKey);
   const tab = await context.newPage();
   await visit(tab, "/console/keys");
@@ -191,7 +191,7 @@ test("a page whose browser signs in to another organisation shows nothing of tha
   await context.close();
 });
 
-test("signing out asks about unsaved changes before the session ends, and says so if it does not end", async () => {
+test("signing out asks about unsaved changes before the session ends, and reports it if it does not end", async () => {
   const context = await openContext(browser, server.url, { apiKey });
   const page = await context.newPage();
   const inDialog = (name: string) => page.getByRole("dialog").getByRole("button", { name });
@@ -221,7 +221,7 @@ test("signing out asks about unsaved changes before the session ends, and says s
   await context.close();
 });
 
-test("the page to sign in says that it could not learn the ways, and asks again", async () => {
+test("the sign-in page reports that it could not load the ways to sign in, and retries", async () => {
   const context = await openContext(browser, server.url);
   const page = await context.newPage();
   const methods = "**/v1/console/sign-in-methods";
@@ -236,7 +236,7 @@ test("the page to sign in says that it could not learn the ways, and asks again"
   await context.close();
 });
 
-/** Confirms what is asked, tries to close the dialog while the request is held back, and sees that it says why it failed. */
+/** Confirms the dialog, tries to close it while the request is held back, and checks that it shows why it failed. */
 async function confirmInVain(page: Page, action: string, request: string): Promise<void> {
   const inDialog = (name: string) => page.getByRole("dialog").getByRole("button", { name });
   const { promise: isLetGo, resolve: letGo } = Promise.withResolvers<void>();

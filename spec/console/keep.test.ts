@@ -31,7 +31,7 @@ const refusal = { error: { code: "forbidden", message: "Not now." } };
 
 const dialogButton = (name: string) => page.getByRole("dialog").getByRole("button", { name });
 
-test("clearing the memory of one user says so before, deletes theirs, and leaves that of the others", async () => {
+test("clearing the memory of one user names the user before, deletes it, and leaves that of the others", async () => {
   const { memory } = organisation.perch;
   for (const user_id of ["anna", "bert"])
     for (const content of ["Prefers jasmine tea.", "Lives in Ghent."]) await memory.add("keeper", { content, user_id });
@@ -70,7 +70,7 @@ test("Escape closes a memory after a click on its row, while the keyboard is in 
   await page.waitForURL(/\/console\/memory\?/);
 });
 
-/** Everything of the page that can be read: its address, markup, storage, and all that its components hold. */
+/** Everything readable in the page: its address, markup, storage, and the state of its components. */
 const readPage = async (): Promise<string> =>
   `${page.url()} ${await page.content()} ${await readStored(page)} ${await page.evaluate<string>(`(() => {
     const root = document.getElementById("root");
@@ -84,7 +84,7 @@ const readPage = async (): Promise<string> =>
       if (typeof value !== "object" || value === null || seen.has(value) || value instanceof Node) continue;
       seen.add(value);
       if (value instanceof Map || value instanceof Set) waiting.push(...value);
-      // What was rendered before waits there to be used again.
+      // Earlier renders stay there to be used again.
       for (const [key, each] of Object.entries(value)) if (key !== "alternate" && key !== "return") waiting.push(each);
     }
     return texts.join(" ");
@@ -96,7 +96,7 @@ test("a signing secret is on the page once, and nowhere in it after its dialog i
   await page.getByLabel("Address").fill(receiver.url);
   await dialogButton("Create webhook").click();
   const secret = (await page.getByText(/^whsec_/).textContent()) ?? "";
-  // What looks for it below does find it while it is there.
+  // The search below does find the secret while it is there.
   expect((await readPage()).includes(secret)).toBe(true);
   expect(page.url()).not.toContain(secret);
   await page.getByRole("button", { name: "I have copied the signing secret" }).click();
@@ -105,7 +105,7 @@ test("a signing secret is on the page once, and nowhere in it after its dialog i
   expect((await readPage()).includes(secret)).toBe(false);
 });
 
-test("a rotated secret too, of which the page that made it stays", async () => {
+test("a rotated secret too, although its page stays open", async () => {
   await page.getByRole("button", { name: "More actions" }).click();
   await page.getByRole("menuitem", { name: "Rotate signing secret" }).click();
   await dialogButton("Rotate secret").click();
@@ -134,7 +134,7 @@ test("redelivering an event leads to the new delivery, and the receiver gets the
   expect(new Set(ids).size).toBe(1);
 });
 
-test("a payload that could not be read is asked for again", async () => {
+test("a payload that could not be read is requested again", async () => {
   await page.route("**/v1/events/*", (route) => route.fulfill({ status: 403, json: refusal }), { times: 1 });
   await page.reload();
   await page.getByText("Not now.").waitFor();
@@ -142,7 +142,7 @@ test("a payload that could not be read is asked for again", async () => {
   await page.getByRole("heading", { name: "Payload" }).waitFor();
 });
 
-test("the error of a test event goes with its cause", async () => {
+test("the error of a test event disappears with its cause", async () => {
   const [webhook] = (await organisation.perch.webhooks.list().page()).data;
   await organisation.perch.webhooks.update(webhook?.id ?? "", { enabled: false });
   await visit(page, `/console/webhooks/${webhook?.id}`);
@@ -177,7 +177,7 @@ test("events that arrive wait above the list", async () => {
   await events.close();
 });
 
-test("a change that somebody else has made meanwhile is not overwritten unawares", async () => {
+test("another user's change is not overwritten unnoticed", async () => {
   const [webhook] = (await organisation.perch.webhooks.list().page()).data;
   await visit(page, `/console/webhooks/${webhook?.id}`);
   await page.getByRole("button", { name: "Edit webhook" }).click();

@@ -29,7 +29,7 @@ async function openLog() {
   return { agent, page, perch, write, close: () => context.close() };
 }
 
-/** Follows the log of a new agent, as somebody does who comes to it. */
+/** Opens the tail of a new agent's log. */
 async function openTail() {
   const log = await openLog();
   await log.page.getByRole("button", { name: "Follow log" }).click();
@@ -39,7 +39,7 @@ async function openTail() {
 
 const shown = (page: Page, number: number) => page.getByRole("row", { name: new RegExp(`line ${number}( |$)`) });
 
-test("a tail that is held collects what arrives, and shows it when it goes on; space does both", async () => {
+test("a paused tail collects new lines, and shows them when it resumes; space does both", async () => {
   const { page, write, close } = await openTail();
   await write(3);
   await shown(page, 3).waitFor();
@@ -75,7 +75,7 @@ test("arrows and Enter open a line beside the list, and Escape leads back to it"
   await close();
 });
 
-test("a link to a line opens it however much was written since, and says if the line is gone", async () => {
+test("a link to a line opens it however much was written since, and reports if the line is gone", async () => {
   const { agent, page, perch, write, close } = await openTail();
   await write(1);
   await shown(page, 1).click();
@@ -115,7 +115,7 @@ test("a line that was added with an older time while the connection was lost is 
   await close();
 });
 
-test("a tail that is refused says so, and an older page that failed is asked for again without ending the tail", async () => {
+test("a refused tail is reported, and a failed older page is requested again without ending the tail", async () => {
   const { page, write, close } = await openLog();
   for (let batch = 0; batch < 3; batch++) await write(70);
   await page.getByRole("button", { name: "Follow log" }).click();
@@ -136,7 +136,7 @@ test("a tail that is refused says so, and an older page that failed is asked for
   await close();
 });
 
-test("an environment without lines is named as a reason, and can be left", async () => {
+test("an environment without lines is named as the reason, and can be cleared", async () => {
   const { page, write, close } = await openLog();
   await write(1);
   await visit(page, `${page.url()}&env=nowhere`);
@@ -146,7 +146,7 @@ test("an environment without lines is named as a reason, and can be left", async
   await close();
 });
 
-test("a range that is longer than the log is kept says so, with lines and without", async () => {
+test("a range beyond the stored log is reported, with lines and without", async () => {
   const { page, write, close } = await openLog();
   const address = `${page.url()}&range=2025-01-01T00:00:00.000Z..2099-01-01T00:00:00.000Z`;
   await visit(page, address);

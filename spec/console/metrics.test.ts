@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => browser?.close());
 
 const throughput = (page: Page) => page.getByRole("img", { name: /^Throughput: / });
-/** At so much of the width of the first chart. */
+/** Points at this share of the first chart's width. */
 async function pointAt(page: Page, share: number): Promise<void> {
   const box = await page.getByRole("img", { name: /^Run time: / }).boundingBox();
   await page.mouse.move((box?.x ?? 0) + (box?.width ?? 0) * share, (box?.y ?? 0) + 60);
@@ -39,13 +39,13 @@ test("charts take new values while they stay open, and are gone with the page", 
   await until(page, `(window.firstCanvas = document.querySelector("canvas")) !== null`);
   expect(await page.locator("canvas").count()).toBe(5);
 
-  // Read again by itself, and given to the chart that is there.
+  // The page reads new values by itself, and passes them to the existing chart.
   await perch.agents.invoke("measured", { message: "two" });
   await page.clock.fastForward(60_000);
   await expect.poll(runs).toBe("Throughput: 2 runs");
   expect(await page.evaluate(isSameChart)).toBe(true);
 
-  // Where the pointer is, all lines of all charts are read.
+  // At the pointer, the values of all lines of all charts are shown.
   await pointAt(page, 0.97);
   await expect.poll(() => page.locator("figcaption").first().textContent()).toMatch(/ at /);
   await expect.poll(() => page.locator("figcaption").nth(1).textContent()).toMatch(/ at /);
@@ -55,7 +55,7 @@ test("charts take new values while they stay open, and are gone with the page", 
   expect(await page.locator("canvas").count()).toBe(0);
   expect(seen.complaints).toEqual([]);
 
-  // In two minutes, two versions that are compared are asked for once.
+  // In two minutes, the two compared versions are requested once.
   await visit(page, "/console/metrics?agent=measured&range=1h&compare=v1");
   await page.getByRole("img", { name: "Throughput: all versions: 2 runs, v1: 2 runs" }).waitFor();
   const before = seen.requests.length;
@@ -69,7 +69,7 @@ test("charts take new values while they stay open, and are gone with the page", 
   await context.close();
 });
 
-test("what is older than the tier keeps is not called a time without traffic", async () => {
+test("time before the tier's stored days is not shown as time without traffic", async () => {
   const note = quiet.getByText("Logs and metrics are kept for 7 days here; earlier ones are not shown.");
   await visit(quiet, "/console/metrics?range=30d");
   await note.waitFor();
@@ -77,12 +77,12 @@ test("what is older than the tier keeps is not called a time without traffic", a
   await note.waitFor();
   const reading = () => throughput(quiet).locator("xpath=preceding-sibling::figcaption").textContent();
   await pointAt(quiet, 0.5);
-  await expect.poll(reading).toMatch(/nothing is kept of /);
+  await expect.poll(reading).toMatch(/no data is stored for /);
   await pointAt(quiet, 0.97);
   await expect.poll(reading).toMatch(/no traffic at /);
 });
 
-test("charts of what was chosen before say that they are not those of what is chosen now", async () => {
+test("charts of the previous choice are marked as outdated", async () => {
   await visit(quiet, "/console/metrics?agent=quiet&range=7d");
   await throughput(quiet).waitFor();
   expect(await quiet.getByText("Logs and metrics are kept for").count()).toBe(0);

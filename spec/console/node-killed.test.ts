@@ -29,7 +29,7 @@ test("a run that streams in the playground goes on to its end when its API node 
   const script = JSON.stringify({ steps: [{ reply: words, word_delay_ms: 100 }] });
   await perch.agents.create({ name: "talker", model: "perch/script", instructions: script });
   const context = await openContext(browser, balancer.url, { apiKey });
-  // Two more servers have just started, which a busy machine takes its time for.
+  // Two more servers have just started, which takes time on a busy machine.
   context.setDefaultTimeout(40_000);
   const page = await context.newPage();
   const seen = watch(page);
@@ -51,10 +51,10 @@ test("a run that streams in the playground goes on to its end when its API node 
     .first()
     .waitFor({ timeout: 30_000 });
   await page.getByText("completed").first().waitFor();
-  // Every word once, and in its order: nothing was lost, and nothing was shown twice.
+  // Every word once and in order: nothing was lost or repeated.
   expect(((await page.locator("main").textContent()) ?? "").replaceAll(/\s+/g, " ")).toContain(words);
   expect(seen.requests.filter(({ url }) => url.pathname.endsWith("/playground")).length).toBe(loads);
-  // The client asked again with the same key, so the agent ran once.
+  // The client retried with the same key, so the agent ran once.
   const { data: runs } = await perch.request("GET /v1/invocations");
   expect(runs).toHaveLength(1);
   await context.close();

@@ -11,7 +11,7 @@ const operationPatterns = operationKeys
 export const operationOf = (method: string, path: string): OperationKey | undefined =>
   operationPatterns.find((each) => each.method === method && each.pattern.test(path))?.key;
 
-/** Whether a request asks for a change. A question that is too long for an address is a POST, and changes nothing. */
+/** Whether a request asks for a change. A search that is too long for an address is a POST, and changes nothing. */
 export function isChange({ method, url }: { readonly method: string; readonly url: URL }): boolean {
   if (method === "GET") return false;
   const key = operationOf(method, url.pathname);

@@ -29,7 +29,7 @@ afterAll(async () => {
 
 const cookieValue = async (): Promise<string | undefined> =>
   (await context.cookies(server.url)).find(({ name }) => name.endsWith("perch_session"))?.value;
-/** Who the victim's browser is signed in as. */
+/** The signed-in identity of the victim's browser. */
 const signedInAs = async (): Promise<string> => {
   const response = await context.request.get(`${server.url}/v1/me`);
   return ((await response.json()) as { data: { organisation: { id: string } } }).data.organisation.id;
@@ -54,7 +54,7 @@ const submitForm = (method: string, path: string, encoding: string, fields: Reco
   form.submit();
 }`;
 
-/** What a page of another origin gets to know: the status unless the browser keeps the answer from it. */
+/** What a page of another origin learns: the status, unless the browser hides the response. */
 const sendFetch = (method: string, path: string, mode: string, body?: object, type = "application/json") => `
   fetch("${server.url}${path}", {
     method: "${method}", mode: "${mode}", credentials: "include",
@@ -64,14 +64,14 @@ const sendFetch = (method: string, path: string, mode: string, body?: object, ty
 const agent = { name: "planted", model: "perch/echo" };
 
 describe.each(["crossSite", "samePlace"] as const)(
-  "a page of another origin (%s), opened by somebody who is signed in",
+  "a page of another origin (%s), opened by a signed-in user",
   (kind) => {
     const origin = () => site[kind];
 
     test("cannot change anything: not by a form, not by fetch in any mode, not with another method", async () => {
       await page.goto(origin());
       const text = JSON.stringify(agent);
-      // A form can send what reads as JSON.
+      // A form can send text that parses as JSON.
       await page.evaluate(
         submitForm("post", "/v1/agents", "text/plain", { [`${text.slice(0, -1)},"instructions":"`]: '"}' }),
       );
@@ -84,7 +84,7 @@ describe.each(["crossSite", "samePlace"] as const)(
         await page.evaluate(sendFetch("DELETE", "/v1/agents/precious", "cors")),
         await page.evaluate(sendFetch("DELETE", "/v1/console/sessions/current", "cors")),
       ];
-      // Cross-Origin-Resource-Policy keeps even the status from the page.
+      // Cross-Origin-Resource-Policy hides even the status from the page.
       expect(answers).toEqual(["kept", "kept", "kept", "kept", "kept"]);
       await page.waitForTimeout(300);
       expect(await agentNames(victim.perch)).toEqual(["precious"]);
@@ -104,7 +104,7 @@ describe.each(["crossSite", "samePlace"] as const)(
       expect(loaded).toBe("failed");
     });
 
-    test("cannot sign somebody in as the attacker", async () => {
+    test("cannot sign the victim in as the attacker", async () => {
       const before = await cookieValue();
       await page.goto(origin());
       const body = { api_key: attacker.apiKey };
@@ -135,7 +135,7 @@ describe.each(["crossSite", "samePlace"] as const)(
   },
 );
 
-test("a cookie that another page of this host has planted is not adopted: signing in makes a session of its own", async () => {
+test("a cookie planted by another page of this host is not adopted: signing in creates a new session", async () => {
   const other = await openContext(browser, server.url, { apiKey: attacker.apiKey });
   const [planted] = await other.cookies(server.url);
   if (!planted) throw new Error("The attacker has no session");
@@ -149,7 +149,7 @@ test("a cookie that another page of this host has planted is not adopted: signin
   expect(after.map(({ value }) => value)).not.toContain(planted.value);
   const me = await fresh.request.get(`${server.url}/v1/me`);
   expect(await me.json()).toMatchObject({ data: { organisation: { id: victim.organisationId } } });
-  // The planted one never acts for the victim.
+  // The planted session never acts for the victim.
   const old = await other.request.get(`${server.url}/v1/me`);
   if (old.ok()) expect(await old.json()).toMatchObject({ data: { organisation: { id: attacker.organisationId } } });
   await fresh.close();

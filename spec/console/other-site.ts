@@ -12,7 +12,7 @@ export interface OtherSite {
   readonly close: () => void;
 }
 
-/** A website that somebody visits while signed in elsewhere. Its pages have no scripts: tests evaluate theirs there. */
+/** A website that the victim visits while signed in to the console. Its pages have no scripts: tests evaluate theirs there. */
 export async function startOtherSite(): Promise<OtherSite> {
   let cookie: string | undefined;
   const server = createServer((request, response) => {

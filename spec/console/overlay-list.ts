@@ -81,7 +81,7 @@ const onDefinition: readonly Overlay[] = [
   },
 ];
 
-/** Everything that opens in the console. */
+/** Every dialog, menu and panel of the console. */
 export function listOverlays(story: Story): readonly Overlay[] {
   const { runs } = story;
   const run = `/runs/support/${runs.completed}`;

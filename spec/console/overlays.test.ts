@@ -22,20 +22,20 @@ let browser: Browser;
 let tabs: ReturnType<typeof createTabs>;
 let page: Page;
 const seen: Watch = { requests: [], refusals: [], complaints: [] };
-/** The required tier looks at overlays at the first of their widths. */
+/** The required tier checks overlays at the first of their widths. */
 const isFullTier = !process.env.TEST_WITHOUT_LONG;
-/** Where the page is, with nothing open. */
+/** The address of the page, with nothing open. */
 let restsAt: string | undefined;
 
 beforeAll(async () => {
   browser = await launchBrowser();
-  // Another session of the same key, to have one to end.
+  // A second session of the same key, as the one to end.
   await openContext(browser, server.url, { apiKey: story.apiKey });
   tabs = createTabs(browser, server.url, { apiKey: story.apiKey }, (tab) => watch(tab, seen));
 });
 afterAll(() => browser?.close());
 
-/** Shows the page of an overlay. A page that rests there already is not loaded again. */
+/** Shows the page of an overlay. A page that is already there is not loaded again. */
 async function show({ path, viewports, apiKey }: Overlay): Promise<void> {
   const [first] = viewports;
   const before = page;
@@ -46,7 +46,7 @@ async function show({ path, viewports, apiKey }: Overlay): Promise<void> {
   restsAt = undefined;
 }
 
-/** What opened it, or the page where nothing on it did, as with a key. */
+/** The element that opened the overlay, or the page if no element did, as with a key. */
 const isGivenBack = "document.activeElement?.matches('button, a, main') === true";
 
 describe("axe finds no barrier in both themes, the focus goes in, and Escape gives it back:", () => {
@@ -87,7 +87,7 @@ test("the menu of a phone held sideways scrolls to its last entry", async () => 
   expect(y + height).toBeLessThanOrEqual(sideways.height);
 });
 
-test("nothing that was opened has sent a change or made the browser complain", () => {
+test("no opened overlay has sent a change or caused a browser error", () => {
   expect(seen.requests.filter(isChange).map(({ url }) => url.pathname)).toEqual([]);
   expect(seen.complaints).toEqual([]);
 });

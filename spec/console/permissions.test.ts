@@ -7,7 +7,7 @@ import { isChange } from "./operation-of.ts";
 
 const server = inject("consoleServer");
 const story = inject("story");
-/** Pages that are meant for another key may need more than an admin holds. */
+/** Pages that are meant for another key may need permissions that an admin does not have. */
 const pages = listPagesToCheck(story).filter(({ apiKey }) => apiKey === undefined);
 const perch = new Perch({ baseUrl: server.url, apiKey: story.apiKey });
 
@@ -29,10 +29,10 @@ const namesOf = (page: Page, selector: string): Promise<string[]> =>
     .filter((element) => element.checkVisibility())
     .map((element) => (element.getAttribute("aria-label") ?? element.textContent).trim())`);
 
-/** Not pressed: they end the session that the test has, or give its own key a second factor, which every key may. */
+/** Not pressed, because they end the test's session, or enrol a second factor for its own key, which every key may do. */
 const isOwnMatter = /^(End|Sign out|Enrol)/;
 
-/** Presses a button, and then, if it opens a menu or a dialog, the item of this number in it. Returns how many items there were. */
+/** Presses a button and then, if it opens a menu or a dialog, the item with this number in it. Returns the number of items. */
 async function press(page: Page, index: number, item: number): Promise<number> {
   await page.locator("main button:visible:enabled").nth(index).click({ timeout: 3000 });
   await page.waitForTimeout(150);
@@ -43,12 +43,12 @@ async function press(page: Page, index: number, item: number): Promise<number> {
 }
 
 interface Walked {
-  /** Names of all buttons and links that were there. */
+  /** Names of all buttons and links on the page. */
   readonly seen: Set<string>;
   readonly pressed: Set<string>;
 }
 
-/** Brings a page back to where it was. It is loaded again only if pressing changed more than what Escape closes. */
+/** Restores a page. It is loaded again only if pressing changed more than Escape can close. */
 async function restore(page: Page, path: string, names: readonly string[]): Promise<void> {
   await page.keyboard.press("Escape");
   const isSame =
@@ -58,7 +58,7 @@ async function restore(page: Page, path: string, names: readonly string[]): Prom
   if (!isSame) await visit(page, path);
 }
 
-/** Presses every button of a page that was not pressed before, and everything in the menu or dialog that it opens. */
+/** Presses every button of a page that was not pressed before, and every item of the menu or dialog that it opens. */
 async function pressAll(page: Page, path: string, { seen, pressed }: Walked): Promise<void> {
   await follow(page, path);
   for (const name of await namesOf(page, "main button, main a")) seen.add(name);
@@ -108,7 +108,7 @@ describe("a viewer", () => {
     }
     const changing =
       /^(Create|Run again|Edit and run|Cancel run|Send|Deploy|Save|Delete|Pause agent|Resume agent|Roll back|Promote)\b/;
-    // What the walk before this has seen.
+    // The names that the previous walk has seen.
     expect(walked.seen.size).toBeGreaterThan(10);
     expect([...walked.seen].filter((name) => changing.test(name))).toEqual([]);
     await admin.close();

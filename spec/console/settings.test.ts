@@ -22,7 +22,7 @@ afterAll(() => browser?.close());
 
 const press = (name: string) => page.getByRole("button", { name }).first().click();
 
-// First: an erasure reaches every agent, so one that refuses this browser would refuse it too.
+// First, because an erasure covers every agent, and an agent that refuses this browser would refuse the erasure too.
 test("an erasure ends with a receipt, and nothing names the user any more", async () => {
   await visit(page, "/console/settings/users-data");
   await page.getByLabel("User id").fill("user-42");
@@ -33,7 +33,7 @@ test("an erasure ends with a receipt, and nothing names the user any more", asyn
   expect(await page.locator("body").textContent()).not.toContain("user-42");
 });
 
-test("whoever would lock themselves out is warned before, and told afterwards how to undo it", async () => {
+test("a user who would lock themselves out is warned before, and learns afterwards how to undo it", async () => {
   await visit(page, "/console/agents/guarded/security");
   await page.getByLabel("Accept only these addresses").check();
   await page.getByLabel("Addresses and ranges").fill("203.0.113.7");
@@ -45,29 +45,29 @@ test("whoever would lock themselves out is warned before, and told afterwards ho
   await save.click();
   await page.getByText(/perch-server reset-agent-security --organisation org_\w+ --agent guarded/).waitFor();
   expect(await page.locator("body").textContent()).toContain("Your address is not in the list of addresses");
-  // Also for whoever comes later: no page of the agent can be opened.
+  // Also after a reload: no page of the agent can be opened.
   await page.reload();
   await page.getByText(/perch-server reset-agent-security --organisation org_\w+ --agent guarded/).waitFor();
-  // The refusal is the agent's, and ends no session.
+  // The agent refuses, and the session goes on.
   await visit(page, "/console/agents/other");
   expect(page.url()).toContain("/console/agents/other");
 });
 
-test("saving takes back nothing that somebody else has changed since the form was opened", async () => {
+test("saving does not revert another user's change since the form was opened", async () => {
   await visit(page, "/console/agents/other/security");
   await page.getByLabel("Refuse plain HTTP").waitFor();
   await page.getByLabel("Send Strict-Transport-Security").check();
   const rateLimit = { enabled: true, requests: 5, window: "1m" };
   await perch.agents.update("other", { security: { rateLimit } });
   await press("Save settings");
-  await page.getByText("Somebody has changed the security settings since you began").waitFor();
+  await page.getByText("Another user has changed the security settings since you began").waitFor();
   await press("Discard changes");
   expect(await page.getByLabel("Limit the requests of this agent").isChecked()).toBe(true);
   expect((await perch.agents.get("other")).security).toMatchObject({ rateLimit });
   await perch.agents.update("other", { security: { rateLimit: null } });
 });
 
-test("settings that let the browser in are saved without a question", async () => {
+test("settings that allow this browser are saved without a warning", async () => {
   await visit(page, "/console/agents/other/security");
   await page.getByLabel("Accept only these addresses").check();
   await page.getByLabel("Addresses and ranges").fill("127.0.0.0/8\n::1");
@@ -76,7 +76,7 @@ test("settings that let the browser in are saved without a question", async () =
   expect(await page.getByRole("alert").count()).toBe(0);
 });
 
-test("a phone shows of a session what one decides by: role, last use and end", async () => {
+test("a phone shows the role, the last use and the end of a session", async () => {
   const sessions = /\/v1\/console\/sessions\?/;
   await page.route(sessions, async (route) => {
     const response = await route.fetch();
@@ -94,7 +94,7 @@ test("a phone shows of a session what one decides by: role, last use and end", a
   if (before) await page.setViewportSize(before);
 });
 
-test("the audit log names who did what, and leads to it", async () => {
+test("the audit log names actors and their actions, and links to them", async () => {
   await visit(page, "/console/audit?operation=updateAgent&outcome=changed");
   await page
     .getByRole("row", { name: /The key first admin key updated the agent other/ })

@@ -27,7 +27,7 @@ afterAll(() => browser?.close());
 const open = async (options: object = {}): Promise<Page> =>
   (await openContext(browser, server.url, { apiKey, ...options })).newPage();
 
-/** Who gets the canary depends on the user: of so many, some on each side. */
+/** The canary is chosen by user: among this many, some are on each side. */
 const sendTraffic = () =>
   Promise.all(
     Array.from({ length: 24 }, async (_, index) => {
@@ -68,7 +68,7 @@ test("a canary whose model fails is rolled back by its guards, and its page show
     await figure.getByText("v3, canary").waitFor();
     await figure.getByText("v2, live").waitFor();
   }
-  // The curve has the failures, and not a line of nothing.
+  // The curve shows the failures, and not an empty line.
   await page.getByText("up to 100 % of the canary's runs").waitFor();
   await page
     .getByRole("row", { name: /^Error rate/ })
@@ -82,7 +82,7 @@ test("a canary whose model fails is rolled back by its guards, and its page show
   await page.context().close();
 });
 
-test("rolling back on a phone says what will be live, and that is live then", async () => {
+test("rolling back on a phone names the next live version, which is then live", async () => {
   const page = await open({ viewport: narrow, hasTouch: true, isMobile: true });
   await visit(page, `/console/agents/${agent}/deployments`);
   await page.getByRole("button", { name: "Roll back production" }).tap();
@@ -97,11 +97,11 @@ test("rolling back on a phone says what will be live, and that is live then", as
   await page.context().close();
 });
 
-test("a promoted canary keeps its curves, beside what was live then", async () => {
+test("a promoted canary keeps its curves beside those of the previous live version", async () => {
   const again = { environment: "staging", redeploy: true };
   await perch.deployments.deployAndWait(agent, { ...again, version: "v1" });
   const { id } = await perch.deployments.deployAndWait(agent, { ...again, version: "v2", traffic_percent: 50 });
-  // One that serves requests for less than a second beside the other counts as its successor.
+  // A deployment that overlaps the other for less than a second counts as its successor.
   await setTimeout(1100);
   await perch.deployments.promote(agent, id);
   const page = await open();
@@ -111,7 +111,7 @@ test("a promoted canary keeps its curves, beside what was live then", async () =
   await page.context().close();
 });
 
-test("a deployment that fails its checks says which, in the dialog and above the tabs after that is closed", async () => {
+test("a deployment that fails its checks names them in the dialog, and above the tabs after the dialog is closed", async () => {
   await perch.agents.create({ name: "kettle", model: "acme/large" });
   const page = await open();
   await visit(page, "/console/agents/kettle");
@@ -126,7 +126,7 @@ test("a deployment that fails its checks says which, in the dialog and above the
   await page.context().close();
 });
 
-test("an agent that could not be resumed says why", async () => {
+test("the reason is shown if an agent could not be resumed", async () => {
   await perch.agents.pause("kettle");
   const page = await open();
   await visit(page, "/console/agents/kettle");

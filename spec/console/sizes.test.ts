@@ -22,7 +22,7 @@ const chunkOf = (name: string): Chunk => {
   return chunk;
 };
 
-/** The files that must be there before this chunk runs. */
+/** The files that must load before this chunk runs. */
 function filesOf(name: string, seen = new Set<string>()): Set<string> {
   const { file, imports = [], css = [] } = chunkOf(name);
   if (seen.has(file)) return seen;

@@ -66,7 +66,7 @@ async function seeRollback(page: Page, perch: Perch): Promise<void> {
   expect((await perch.deployments.get("greeter", canary?.id ?? "")).status).toBe("rolled_back");
 }
 
-/** Somebody else, on a phone, with a key that may decide. */
+/** A colleague with a phone and a key that may decide. */
 async function approveOnPhone(apiKey: string, approval: string): Promise<void> {
   const { userAgent } = devices["Pixel 7"] ?? {};
   const options = { viewport: narrow, hasTouch: true, isMobile: true, ...(userAgent && { userAgent }) };
@@ -123,7 +123,7 @@ async function revokeKey(page: Page, id: string): Promise<void> {
   await page.getByRole("dialog").waitFor({ state: "hidden" });
 }
 
-/** An organisation with an agent, what it remembers of two users, who is told of its runs, and a key of a program. */
+/** An organisation with an agent, its memories of two users, a webhook for its runs, and a key of a program. */
 async function prepare(perch: Perch, hookUrl: string) {
   await perch.agents.create({ name: "greeter", model: "perch/script", instructions: works });
   await perch.memory.add("greeter", { content: "Anna drinks sencha.", user_id: "anna" });
@@ -141,7 +141,7 @@ const isAccepted = (apiKey: string): Promise<boolean> =>
     () => false,
   );
 
-test("from the first deployment to the audit log: everything that is done in the console takes effect, and is found again", async () => {
+test("from the first deployment to the audit log: every action in the console takes effect, and can be found again", async () => {
   const { apiKey, perch } = await createOrganisation(server, "Whole story");
   const receiver = await startWebhookReceiver();
   const { webhook, approver } = await prepare(perch, receiver.url);

@@ -31,7 +31,7 @@ const home = createRoute({
   },
 });
 
-/** In the order of the rail. `routes/` mirrors the addresses: what is at `/console/agents/…` is under `routes/agents`. */
+/** In the order of the rail. `routes/` mirrors the addresses: the pages at `/console/agents/…` are under `routes/agents`. */
 const areas = [
   agentsArea,
   runsArea,

@@ -12,7 +12,7 @@ const schema = {
   required: [markup],
 };
 
-/** Asks for a call, and with a question, whose every text is hostile. */
+/** Two agents, one that asks for a call and one that asks a question, with hostile text in every field. */
 async function createAgents(perch: Perch): Promise<void> {
   const args = {
     [markup]: hostile,

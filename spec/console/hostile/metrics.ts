@@ -2,7 +2,7 @@ import { type HostileArea, hostile, markup } from "./hostile-area.ts";
 
 const search = (query: Readonly<Record<string, string>>): string => `/metrics?${new URLSearchParams(query)}`;
 
-/** Labels of versions and names of agents and environments cannot hold such text; addresses can. */
+/** Labels of versions and names of agents and environments cannot contain such text; addresses can. */
 export const hostileMetrics: HostileArea = {
   names: [
     "metrics of all agents",

@@ -1,6 +1,6 @@
 import { type HostileArea, hostile, longWord, markup } from "./hostile-area.ts";
 
-/** Labels and environments take no markup. What can be hostile is in definitions, in their differences, and in errors of deployments. */
+/** Labels and environments take no markup. Definitions, their differences, and errors of deployments can be hostile. */
 export const hostileShip: HostileArea = {
   names: [
     "deployments of all agents",

@@ -12,7 +12,7 @@ const pathOf = ({ pages }: Story, name: string): string => {
   return typeof page === "string" ? page : "";
 };
 
-/** Loaded when it opens: it is there with its first field. */
+/** The dialog loads when it opens; it is ready with its first field. */
 const pressAndWait = (name: string, field: string) => async (page: Page) => {
   await press(name)(page);
   await page.getByRole("dialog").getByLabel(field).waitFor();

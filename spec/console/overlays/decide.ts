@@ -17,7 +17,7 @@ const discardAnswer = (path: string) => async (page: Page) => {
   await visit(page, `/console${path}`);
 };
 
-/** Dialogs of who may decide. */
+/** Dialogs of a user who may decide. */
 export function decideOverlays({ pages }: Story): readonly Overlay[] {
   const on = (name: string, title: string, open: Overlay["open"]): Overlay => {
     const page = pages[name];

@@ -2,7 +2,7 @@ import { narrow } from "@perch/testkit/console/browser.ts";
 import type { Story } from "@perch/testkit/console/story.ts";
 import { dialog, type Overlay, pathOf, press } from "./overlay.ts";
 
-/** What opens on the pages of memory. */
+/** The overlays on the pages of memory. */
 export const memoryOverlays = (story: Story): readonly Overlay[] => {
   const path = pathOf(story, "memory-user");
   return [

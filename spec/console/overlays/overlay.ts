@@ -13,12 +13,12 @@ export interface Overlay {
   readonly name: string;
   readonly path: string;
   readonly open: (page: Page) => Promise<void>;
-  /** What is there once it is open. */
+  /** The element that shows that it is open. */
   readonly shown: (page: Page) => Locator;
   readonly viewports: readonly (typeof wide)[];
-  /** Who it opens for, if not for the story's admin. */
+  /** The key that it opens for, if not the story's admin key. */
   readonly apiKey?: string;
-  /** Takes back what opening it needed, once it is closed. */
+  /** Undoes the preparation of its opening, once it is closed. */
   readonly tidy?: (page: Page) => Promise<void>;
 }
 

@@ -1,7 +1,7 @@
 import type { Story } from "@perch/testkit/console/story.ts";
 import { dialog, type Overlay, press } from "./overlay.ts";
 
-/** Of a list without the address of this browser. */
+/** The warning about a list without the address of this browser. */
 const lockOut: Overlay = {
   ...dialog("/agents/returns/security", "Lock yourself out of returns", async (page) => {
     const box = page.getByLabel("Accept only these addresses");

@@ -7,7 +7,7 @@ const choose = (item: string) => async (page: Page) => {
   await page.getByRole("menuitem", { name: item }).click();
 };
 
-/** What opens on the pages of webhooks. */
+/** The overlays on the pages of webhooks. */
 export const webhooksOverlays = (story: Story): readonly Overlay[] => {
   const webhook = pathOf(story, "webhook");
   return [

@@ -6,7 +6,7 @@ import { defineReach, type World } from "./reach.ts";
 interface Prepared {
   readonly accounts: Accounts;
   readonly connection: string;
-  /** Of a key for each thing that is done with one. */
+  /** A key for each action on keys. */
   readonly keys: Readonly<Record<"changed" | "rotated" | "enrolled" | "revoked", string>>;
 }
 

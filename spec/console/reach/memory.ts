@@ -1,7 +1,7 @@
 import { visit } from "@perch/testkit/console/browser.ts";
 import { defineReach } from "./reach.ts";
 
-/** What a person does in the browser with the memory of an agent. */
+/** The user's actions in the browser on the memory of an agent. */
 export const reachMemory = defineReach({
   prepare: async ({ perch }) => {
     await perch.agents.create({ name: "keeper", model: "perch/echo" });

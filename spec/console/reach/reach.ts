@@ -4,7 +4,7 @@ import type { Browser, BrowserContext, Page } from "playwright-core";
 import type { OperationKey } from "../../../packages/contract/src/index.ts";
 import type { Perch } from "../../../packages/sdk/src/index.ts";
 
-/** An organisation of its own, and an admin of it in a browser. */
+/** A separate organisation, with its admin in a browser. */
 export interface World {
   readonly browser: Browser;
   readonly context: BrowserContext;
@@ -14,16 +14,16 @@ export interface World {
   readonly organisationId: string;
   readonly server: ConsoleServer;
   readonly shop: ShopAddresses;
-  /** Counts what another browser is answered, for what an admin may not do. */
+  /** Also counts the operations of another browser, for actions that an admin may not take. */
   readonly listenTo: (context: BrowserContext) => void;
 }
 
 interface Definition<Prepared> {
-  /** Makes what the pages are about, with the API. */
+  /** Creates the objects that the pages show, with the API. */
   readonly prepare?: (world: World) => Promise<Prepared>;
-  /** For each operation, what a person does in the browser until the console asks for it. They are done in their order. */
+  /** For each operation, the user's actions in the browser that make the console call it, in their order. */
   readonly operations: { readonly [K in OperationKey]?: (world: World, prepared: Prepared) => Promise<void> };
-  /** Ends what `prepare` started. */
+  /** Stops the services that `prepare` started. */
   readonly end?: (prepared: Prepared) => Promise<void>;
 }
 

@@ -5,7 +5,7 @@ import { defineReach, type World } from "./reach.ts";
 const press = ({ page }: World, name: string | RegExp) => page.getByRole("button", { name }).first().click();
 
 const state: { secret?: string } = {};
-/** Each code counts once, so each is of a later period. */
+/** Each code counts once, so each comes from a later period. */
 const codeOf = (periods: number): string => generateTotpCode(state.secret ?? "", periods);
 
 export const reachSettings = defineReach({

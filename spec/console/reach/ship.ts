@@ -70,7 +70,7 @@ export const reachShip = defineReach<Shipped>({
       await page.getByLabel("Name").fill("made-here");
       await page.getByLabel("Model").fill("perch/echo");
       await press(page, "Create agent");
-      // It leads to the new agent: another page would be opened in the middle of that.
+      // It leads to the new agent, and opening another page would interrupt that.
       await page.getByRole("textbox", { name: "Message to made-here" }).waitFor();
     },
     "GET /v1/agents/{agent_id}/versions": show(`${ofAgent}/versions`),

@@ -9,7 +9,7 @@ const choose = async (page: Page, item: string) => {
 const confirm = (page: Page, name: string) => page.getByRole("dialog").getByRole("button", { name }).click();
 const closed = (page: Page) => page.getByRole("dialog").waitFor({ state: "hidden" });
 
-/** What a person does in the browser with webhooks, their deliveries, and events. */
+/** The user's actions in the browser on webhooks, their deliveries, and events. */
 export const reachWebhooks = defineReach({
   operations: {
     "GET /v1/webhooks": async ({ page }) => visit(page, "/console/webhooks"),

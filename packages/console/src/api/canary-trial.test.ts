@@ -25,7 +25,7 @@ test("a canary under way is shown until now, and one that ended a little longer"
   expect([isOver(ended, Date.parse(at(45))), isOver(ended, week)]).toEqual([false, true]);
 });
 
-test("what took the place of another, or was never active, had no trial", () => {
+test("a deployment that replaced another, or was never active, had no trial", () => {
   expect(trialOf(deployment({}), undefined)).toBeUndefined();
   expect(trialOf(deployment({ traffic_percent: 10, activated_at: null }), v1)).toBeUndefined();
 });

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 beforeEach(() => void vi.stubGlobal("location", { origin: "https://perch.example" }));
 afterEach(() => void vi.unstubAllGlobals());
 
-test("what was made before a range is read with it: it can be promoted, or end, within", async () => {
+test("deployments made before a range are read with it, because they can be promoted or end within it", async () => {
   vi.stubGlobal("fetch", (url: string | URL) => {
     const isBefore = new URL(url).searchParams.get("start_time") === null;
     const body = { data: [{ id: isBefore ? "dep_before" : "dep_within" }], pagination: { next_cursor: null } };

@@ -62,7 +62,7 @@ interface FollowOptions {
 /** A tail goes on until the user ends it, however long the server is away. */
 const maxRetries = 1_000_000;
 
-/** New lines as they are written. Through a lost connection too: the client fetches what it missed. */
+/** New lines as they are written. After a lost connection the client fetches the lines that it missed. */
 export async function followLog(
   { agent, filter }: LogQuery,
   { signal, onState, onLine }: FollowOptions,

@@ -5,7 +5,7 @@ const ada = { subject: "1", email: "ada@example.com" };
 const session = (id: string, of: object, current = false) =>
   ({ id, current, person: null, key_id: null, ...of }) as never;
 
-test("only sessions of the same person are meant, each once", () => {
+test("only sessions of the same person are listed, each once", () => {
   const sessions = [
     session("a", { person: ada }, true),
     session("b", { person: ada }),
@@ -16,7 +16,7 @@ test("only sessions of the same person are meant, each once", () => {
   expect(othersOfMine(sessions)).toEqual([sessions[1]]);
 });
 
-test("only sessions of the same key are meant", () => {
+test("only sessions of the same key are listed", () => {
   const sessions = [
     session("a", { key_id: "key_1" }),
     session("b", { key_id: "key_1" }, true),
@@ -25,6 +25,6 @@ test("only sessions of the same key are meant", () => {
   expect(othersOfMine(sessions)).toEqual([sessions[0]]);
 });
 
-test("none are, where the own session is not known", () => {
+test("no session is listed if the caller's own session is not known", () => {
   expect(othersOfMine([session("a", { key_id: "key_1" })])).toEqual([]);
 });

@@ -11,7 +11,7 @@ const wasJustReloaded = (): boolean => {
   return entry?.type === "reload" && performance.now() < 10_000;
 };
 
-/** After an upgrade of the server, loads the page anew, once. Without a connection that would lose what is on the screen. */
+/** After an upgrade of the server, loads the page anew, once. Without a connection that would lose the current page. */
 export async function reloadAfterUpgrade(): Promise<void> {
   if (wasJustReloaded()) return;
   const isReachable = await perch.me({ maxRetries: 0, timeoutSeconds: 5 }).then(

@@ -10,7 +10,6 @@ export interface PageKey {
 
 const shown = new Set<{ readonly current: readonly PageKey[] }>();
 
-/** The keys of the page that is shown. */
 export const listPageKeys = (): readonly PageKey[] => [...shown].flatMap(({ current }) => current);
 
 /** Single-key shortcuts of a page while it is shown. A letter after `g` leads to another page, so it is not one of them. */

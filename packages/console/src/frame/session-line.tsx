@@ -14,7 +14,7 @@ export function SessionLine() {
           <a href="/console/sign-in" target="_blank" rel="noopener" className="underline">
             Sign in in another tab
           </a>
-          , then go on here: what you wrote is still on this page.
+          , then continue here: your changes are still on this page.
         </p>
       )}
     </div>

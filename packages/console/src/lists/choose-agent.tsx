@@ -61,7 +61,7 @@ export function ChooseAgent({ title, children }: ChooseAgentProps) {
         ))}
       </ul>
       {names.length >= maxNames && (
-        <p className="text-muted">There are more agents. Write the name of one into the filter.</p>
+        <p className="text-muted">There are more agents. Enter the name of one in the filter.</p>
       )}
     </EmptyState>
   );

@@ -21,7 +21,7 @@ export const buttonClass = (kind: Kind = "plain", extra?: string): string =>
 
 interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   readonly kind?: Kind;
-  /** Set while the action is under way: the button says so and cannot be pressed twice. */
+  /** Set while the action is under way: the button shows it and cannot be pressed twice. */
   readonly working?: boolean;
 }
 

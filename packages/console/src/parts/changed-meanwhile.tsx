@@ -3,7 +3,7 @@
  */
 export const ChangedMeanwhile = ({ what }: { readonly what: string }) => (
   <p role="alert" className="rounded border border-warning bg-warning-soft px-3 py-2 text-table">
-    The {what} has changed since you opened this form. What you left alone here now shows what it is. Save again to put
-    your changes over it, or cancel.
+    The {what} has changed since you opened this form. The fields that you did not change now show the new values. Save
+    again to apply your changes, or cancel.
   </p>
 );

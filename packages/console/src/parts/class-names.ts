@@ -1,3 +1,3 @@
-/** Joins class names and leaves out what is false. */
+/** Joins class names and leaves out false values. */
 export const classNames = (...names: readonly (string | false | undefined | null)[]): string =>
   names.filter(Boolean).join(" ");

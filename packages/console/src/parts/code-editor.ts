@@ -13,7 +13,7 @@ interface CodeEditorOptions {
   readonly text: string;
   readonly readOnly: boolean;
   readonly onChange: (text: string) => void;
-  /** The language, and what goes with it. */
+  /** The language and its tools. */
   readonly extensions: Extension;
 }
 

@@ -5,7 +5,7 @@ const pages = new Set<() => Promise<unknown>>();
 
 /**
  * A page, or a part of the frame, that loads when it is opened. The router's own lazy component reloads the whole page when a part is
- * missing, and without a connection that would lose what is on the screen.
+ * missing, and without a connection that would lose the current page.
  */
 export function lazyPage<Name extends string, Props extends object = object>(
   load: () => Promise<Readonly<Record<Name, ComponentType<Props>>>>,

@@ -6,7 +6,7 @@ interface ListSectionProps {
   readonly children: ReactNode;
 }
 
-/** One of several lists of a page, with a sentence about what is in it. */
+/** One of several lists of a page, with a sentence about its content. */
 export function ListSection({ title, hint, children }: ListSectionProps) {
   const id = useId();
   return (

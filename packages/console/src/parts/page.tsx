@@ -2,7 +2,7 @@ import { type ReactNode, useEffect } from "react";
 
 interface PageProps {
   readonly title: ReactNode;
-  /** The name of the browser's tab, where the title is more than text. */
+  /** The name of the browser's tab, if the title is more than text. */
   readonly tabTitle?: string;
   /** The primary action and the other actions, beside the title. */
   readonly actions?: ReactNode;

@@ -53,7 +53,7 @@ const Chart = (props: TimeChartProps) => {
   const isOne = only !== undefined && others.length === 0;
   const atTime = (at: number): string => {
     const when = moment.format(at * 1000);
-    if (!isKept) return `nothing is kept of ${when}`;
+    if (!isKept) return `no data is stored for ${when}`;
     if (!hasTraffic) return `no traffic at ${when}`;
     return isOne ? `${readValue(only)} at ${when}` : `at ${when}`;
   };

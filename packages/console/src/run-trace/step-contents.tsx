@@ -7,7 +7,7 @@ import type { TraceStep } from "./trace.ts";
 const nothingKept = ({ status }: TraceStep): string =>
   status === "running"
     ? "Nothing has come yet."
-    : "No contents are kept of this step. Set logs of the agent to full to keep them.";
+    : "The contents of this step are not stored. Set the agent's logs to full to store them.";
 
 /** The input and output of a step, and the reason why it did not go on. */
 export function StepContents({ step }: { readonly step: TraceStep }) {

@@ -14,7 +14,7 @@ export interface Span {
   readonly width: number;
 }
 
-/** Where a step lies on a line that is as long as the run, or as long as another that it is compared with. */
+/** The position of a step on a line as long as the run, or as long as the run that it is compared with. */
 export function spanOf(step: TraceStep, trace: Trace, nowMs: number, minLengthMs = 1): Span {
   const ends = trace.steps.map((each) => stepEndMs(each, trace, nowMs));
   const endMs = Math.max(trace.endedAtMs ?? nowMs, ...ends);

@@ -12,7 +12,7 @@ interface LeaveGuardProps {
 export function LeaveGuard({ isDirty, description }: LeaveGuardProps) {
   useUnsaved(isDirty);
   const { status, proceed, reset } = useBlocker({
-    // Other views of the same page keep what was typed.
+    // Other views of the same page still have the typed text.
     shouldBlockFn: ({ current, next }) => isDirty && current.pathname !== next.pathname,
     enableBeforeUnload: hasUnsaved,
     withResolver: true,

@@ -1,4 +1,4 @@
-/** Where to go after signing in. Only a page of the console: an address from outside must not lead anywhere else. */
+/** The page to open after signing in. It must be a page of the console, so that an address from outside cannot lead anywhere else. */
 export function returnPath(asked: string | undefined, origin: string = location.origin): string {
   const home = "/console/";
   if (asked === undefined || !URL.canParse(asked, origin)) return home;

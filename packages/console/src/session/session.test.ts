@@ -3,7 +3,7 @@ import { afterEach, expect, test, vi } from "vitest";
 
 afterEach(() => vi.unstubAllGlobals());
 
-test("what was read in one organisation is forgotten when the session is in another, and other tabs are notified", async () => {
+test("data of one organisation is discarded when the session is in another, and other tabs are notified", async () => {
   const told: unknown[] = [];
   let organisation = "org_a";
   vi.stubGlobal("location", { origin: "https://perch.example" });

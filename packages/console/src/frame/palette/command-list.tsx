@@ -19,7 +19,7 @@ function Option({ id, command, isActive, onRun, onPoint }: OptionProps) {
     if (isActive) element.current?.scrollIntoView({ block: "nearest" });
   }, [isActive]);
   return (
-    // The keyboard stays in the field above, which says which option is the active one.
+    // The focus stays in the field above, which names the active option.
     // biome-ignore lint/a11y/useKeyWithClickEvents: Enter in the field runs the active option.
     <div
       ref={element}

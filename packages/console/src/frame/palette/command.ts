@@ -19,7 +19,7 @@ const textOf = ({ name, words = "", group }: Command): string => `${name} ${word
 export const inGroups = (commands: readonly Command[]): readonly Command[] =>
   [...Map.groupBy(commands, ({ group }) => group).values()].flat();
 
-/** A command is found if each word that was typed is somewhere in it; those that begin with what was typed come first. */
+/** A command is found if each word that was typed is somewhere in it; those that begin with the typed text come first. */
 export function findCommands(commands: readonly Command[], typed: string): readonly Command[] {
   const words = typed.toLowerCase().split(/\s+/).filter(Boolean);
   const found = commands.filter((command) => words.every((word) => textOf(command).includes(word)));

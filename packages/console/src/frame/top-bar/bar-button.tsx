@@ -8,7 +8,7 @@ interface BarButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   readonly ref?: Ref<HTMLButtonElement>;
 }
 
-/** A button of the top bar. It passes on what a menu gives to the button that opens it. */
+/** A button of the top bar. It passes on the props that a menu gives its button. */
 export const BarButton = ({ icon, opens = false, children, className, ...rest }: BarButtonProps) => (
   <button
     type="button"

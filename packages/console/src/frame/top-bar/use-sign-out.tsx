@@ -27,7 +27,7 @@ export function useSignOut(): SignOut {
       <DiscardDialog
         open={shown === "question"}
         title="Sign out without saving"
-        description="What you wrote on this page is not saved, and is lost when you sign out."
+        description="Your changes on this page are not saved, and are lost when you sign out."
         keep="Stay on this page"
         onKeep={close}
         discard="Discard changes and sign out"

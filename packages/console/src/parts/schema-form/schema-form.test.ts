@@ -23,7 +23,7 @@ const draw = (value: unknown, required: readonly string[] = []): string =>
 
 const leftOut = (html: string) => [...html.matchAll(/aria-label="Leave out (\w+)"/g)].map(([, name]) => name);
 
-test("an optional group or list that was begun can be left out again, and says that it is optional", () => {
+test("an optional group or list that was begun can be removed again, and is marked as optional", () => {
   expect(leftOut(draw({ address: { street: "" }, words: [] }))).toEqual(["address", "words"]);
   expect(leftOut(draw({}))).toEqual([]);
   expect(draw({})).toContain("address (optional)");

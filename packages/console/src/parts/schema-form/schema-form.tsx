@@ -7,7 +7,7 @@ import { isRecord, kindOf, type Schema, withField } from "./schema-fields.ts";
 import { ValueField } from "./value-field.tsx";
 
 export interface ValueProps {
-  /** The name of the field; for the value itself, what it is: "Answer". */
+  /** The name of the field; for the value itself, its kind: "Answer". */
   readonly name: string;
   readonly schema: Schema;
   readonly isRequired: boolean;

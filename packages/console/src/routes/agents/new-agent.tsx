@@ -74,7 +74,7 @@ function NewAgentForm() {
       </div>
       <LeaveGuard
         isDirty={!isCreated && (name !== "" || instructions !== "" || chosenModel !== undefined)}
-        description="The agent is not created yet. What you have typed is lost when you leave this page."
+        description="The agent is not created yet. Your input is lost when you leave this page."
       />
     </form>
   );

@@ -18,7 +18,7 @@ import { SaveDialog } from "./security/save-dialog.tsx";
 import { useSecurity } from "./security/use-security.ts";
 
 const route = getRouteApi("/signed-in/agents/$agent/security");
-const serverSays = "The server says that these settings would refuse this very request.";
+const serverSays = "The server reports that these settings would refuse this request.";
 
 /** Facts about this browser. The address is the one that the session was started from. */
 function useHere(): Here {
@@ -52,7 +52,7 @@ function SecurityForm({ agentRef, agent, canManage }: FormProps) {
       <div className="sticky top-0 z-10 flex flex-col gap-2 border-line border-b bg-page py-2 text-table">
         <div className="flex flex-wrap items-center gap-2">
           <p className="text-muted">
-            What a request must meet beside a valid key. Saved settings count at once, in every environment.
+            The requirements for a request besides a valid key. Saved settings apply at once, in every environment.
           </p>
           {canManage && (
             <div className="ml-auto flex items-center gap-2">
@@ -84,8 +84,8 @@ function SecurityForm({ agentRef, agent, canManage }: FormProps) {
         )}
         {isOvertaken && (
           <p role="alert" className="rounded border border-warning bg-warning-soft px-3 py-2">
-            Somebody has changed the security settings since you began. Discard your changes to see what they are now,
-            and make yours again.
+            Another user has changed the security settings since you began. Discard your changes to see the new
+            settings, then make yours again.
           </p>
         )}
         {save.error && !isLockOut && !isOvertaken && !isAsking && <ErrorNote error={save.error} />}

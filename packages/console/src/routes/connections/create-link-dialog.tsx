@@ -58,7 +58,7 @@ function CreateLinkForm({ agent, user: givenUser = "", tool: givenTool, link }: 
           <TextInput {...ids} required maxLength={256} value={user} onChange={({ target }) => setUser(target.value)} />
         )}
       </Field>
-      <Field label="Tool" hint="One that is called with an account of the user." problem={problems.get("tool")}>
+      <Field label="Tool" hint="A tool that is called with the user's account." problem={problems.get("tool")}>
         {(ids) => (
           <SuggestedInput
             {...ids}
@@ -117,7 +117,7 @@ export function CreateLinkDialog({ open, onClose, ...rest }: CreateLinkDialogPro
       onClose={close}
       isFirm={link.isFirm}
       title="Create link"
-      description="With it, one user consents that the agent uses an account of theirs with one tool. Earlier links of the same user and tool no longer work."
+      description="With this link, one user allows the agent to use their account with one tool. Earlier links of the same user and tool no longer work."
     >
       {created ? (
         <ShownValue what="the link" value={created.link} onClose={close}>

@@ -20,7 +20,7 @@ const statusOf = (text: string | undefined) => statuses.find((status) => status 
 const NoDeployments = ({ isFiltered, range }: { readonly isFiltered: boolean; readonly range: string | undefined }) => (
   <EmptyState title={isFiltered ? "No deployment matches" : "No deployments in this time"}>
     <p className="text-muted">
-      Deployments of all agents stand here, from {rangeLabel(range).toLowerCase()}.{" "}
+      Deployments of all agents are listed here, from {rangeLabel(range).toLowerCase()}.{" "}
       <Link to="." search={keepSearch({ range: "30d" })} className={textLinkClass}>
         Look at the last 30 days
       </Link>

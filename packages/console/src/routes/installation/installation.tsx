@@ -52,7 +52,7 @@ const Contents = ({ data }: { readonly data: InstallationData }) => (
       </p>
     )}
     <p className="px-4 py-4 text-muted text-small">
-      What to do about each failure is in the pages docs/operations/failures.md and alerts.md. Where a worker runs,{" "}
+      The pages docs/operations/failures.md and alerts.md describe what to do about each failure. Where a worker runs,{" "}
       <code className="font-mono">perch-server doctor</code>
       <CopyButton text="perch-server doctor" what="the command" className="align-middle" />
       checks the settings, too.
@@ -73,7 +73,7 @@ const Stale = ({
   <div className="px-4 pt-3">
     <ErrorNote error={error} onRetry={onRetry}>
       <p>
-        What is shown below was found <Ago at={at} />.
+        The state below was read <Ago at={at} />.
       </p>
     </ErrorNote>
   </div>

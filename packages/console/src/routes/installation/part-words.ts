@@ -11,13 +11,13 @@ export const partNames: Readonly<Record<InstallationPart["name"], string>> = {
 
 /** The features that stop working while the part is silent, and the operator's first step. */
 export const whenSilent: Readonly<Record<InstallationPart["name"], string>> = {
-  database: "Requests are refused with 503. Start PostgreSQL, or mend the network to it.",
+  database: "Requests are refused with 503. Start PostgreSQL, or repair the network to it.",
   engine: "Other nodes of the engine take the calls. If none answers, no run begins. Start this node again.",
   engine_admin:
     "Runs go on. Workers of a new release cannot register, and releases cannot be shown. Start this node again.",
   workers:
-    "Runs are accepted and wait. Start the workers of the active release, or mend the way from the engine to them.",
-  valkey: "Limits are counted by each node for itself, and tokens are not streamed between nodes. Start Valkey again.",
+    "Runs are accepted and wait. Start the workers of the active release, or repair the network from the engine to them.",
+  valkey: "Each node counts limits by itself, and tokens are not streamed between nodes. Start Valkey again.",
 };
 
 /** The mark has a shape for each status, and the word is the API's. */
@@ -48,5 +48,5 @@ export function summaryOf(parts: readonly InstallationPart[]): {
 /** The reason why the releases are not shown: their port cannot be reached, or it answers and is busy. */
 export const whyNoReleases = (parts: readonly InstallationPart[]): string =>
   parts.some(({ name, status }) => name === "engine_admin" && status === "ok")
-    ? "The engine answers, and has not counted yet which runs can end only where. With many runs this takes a while; the releases are shown when it has."
+    ? "The engine answers, but has not counted yet which runs need which release. With many runs this takes a while; the releases are shown afterwards."
     : "The engine's admin port, which knows the releases, did not answer this node.";

@@ -19,7 +19,7 @@ interface FieldProps<T> {
 }
 
 export const NameField = ({ value, onChange, problem }: FieldProps<string>) => (
-  <Field label="Name" hint="Who or what uses it, for whoever reads the list in a year." problem={problem}>
+  <Field label="Name" hint="Who or what uses the key, so that it can be recognised in a year." problem={problem}>
     {(ids) => (
       <TextInput {...ids} required maxLength={100} value={value} onChange={({ target }) => onChange(target.value)} />
     )}

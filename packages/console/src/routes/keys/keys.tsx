@@ -20,7 +20,7 @@ const toStatus = (text: string | undefined): Status | undefined => statuses.find
 
 const NoKeys = ({ onClear }: { readonly onClear: () => void }) => (
   <EmptyState title="No key matches">
-    <p>Keys of programs and people are listed here. No key has what the filters ask for.</p>
+    <p>Keys of programs and people are listed here. No key matches the filters.</p>
     <div>
       <Button onClick={onClear}>Clear the filters</Button>
     </div>

@@ -15,7 +15,7 @@ export function Logs() {
   return (
     <Page title="Logs" below={<LogFilters search={search} onChange={change} />}>
       <ChooseAgent title="Whose log?">
-        Each agent has a log of its own: what its runs did, and what its tools add to it.
+        Each agent has its own log of its runs, with the lines that its tools add.
       </ChooseAgent>
     </Page>
   );

@@ -80,7 +80,7 @@ function AddForm({ agent, user: shownUser, onClose }: Omit<AddDialogProps, "open
             <TextInput {...ids} maxLength={256} value={user} onChange={({ target }) => setUser(target.value)} />
           )}
         </Field>
-        <Field label="Session" hint="Where it was said, if that matters.">
+        <Field label="Session" hint="The session that it comes from, if that matters.">
           {(ids) => (
             <TextInput {...ids} maxLength={256} value={session} onChange={({ target }) => setSession(target.value)} />
           )}
@@ -88,8 +88,8 @@ function AddForm({ agent, user: shownUser, onClose }: Omit<AddDialogProps, "open
       </div>
       <Field
         label="Metadata"
-        hint="JSON that searches can ask for, or nothing."
-        problem={isMetadata(metadata) ? undefined : 'This is no JSON object, such as {"source": "terms"}.'}
+        hint="JSON that searches can filter by, or nothing."
+        problem={isMetadata(metadata) ? undefined : 'This is not a JSON object, such as {"source": "terms"}.'}
       >
         {(ids) => (
           <TextArea

@@ -68,7 +68,7 @@ export function MemoryBrowser() {
       }
     >
       {agent === undefined ? (
-        <ChooseAgent title="Whose memory?">Each agent remembers its users for itself.</ChooseAgent>
+        <ChooseAgent title="Whose memory?">Each agent has its own memory of its users.</ChooseAgent>
       ) : (
         <Memories agent={agent} search={search} openId={params.memory} />
       )}

@@ -15,16 +15,12 @@ function Providers() {
   return (
     <ListSection
       title="Providers of the organisation"
-      hint="Where models are called, with keys of your own. One of them takes precedence over a provider of the installation with the same name."
+      hint="Services that run models, with your own keys. They take precedence over providers of the installation with the same name."
     >
       <PagedList
         query={query}
         what="providers"
-        empty={
-          <NoRows>
-            There are none yet. Create one to use models with a key of your own, or of a server of your own.
-          </NoRows>
-        }
+        empty={<NoRows>There are none yet. Create one to use models with your own key, or on your own server.</NoRows>}
       >
         {(providers) => <ProviderTable providers={providers} />}
       </PagedList>
@@ -37,7 +33,7 @@ function ModelList() {
   return (
     <ListSection
       title="Models that agents can use"
-      hint="The value for an agent's model. What is built into Perch or comes from the installation cannot be changed here."
+      hint="The values for an agent's model. Those that are built into Perch or come from the installation cannot be changed here."
     >
       <PagedList query={query} what="models" empty={<NoRows>There are none.</NoRows>}>
         {(models) => <ModelTable models={models} />}

@@ -25,7 +25,7 @@ function Question({ onClose }: { readonly onClose: () => void }) {
       <p className="text-table">
         {others.length === 0
           ? "You have no other session."
-          : `You have ${countOf(others.length)}. Whoever uses them must sign in again. This browser stays signed in.`}
+          : `You have ${countOf(others.length)}. Those browsers must sign in again. This browser stays signed in.`}
       </p>
       {end.isError && <ErrorNote error={end.error} />}
       <DialogActions>

@@ -54,8 +54,8 @@ export function Organisation() {
           <QuotaTable usage={usage} />
         ) : (
           <p className="text-muted text-table">
-            You are signed in with a key of one agent. What the whole organisation uses is shown to keys that are not
-            limited to an agent.
+            You are signed in with a key of one agent. The usage of the whole organisation is shown only to keys that
+            are not limited to an agent.
           </p>
         )}
       </Section>

@@ -15,7 +15,7 @@ import { EndOthers } from "./end-others.tsx";
 import { SessionTable } from "./session-table.tsx";
 
 const Nobody = () => (
-  <EmptyState title="Nobody is signed in to the console">
+  <EmptyState title="No browser is signed in to the console">
     <p className="text-muted">You use an API key directly. A browser that signs in appears here.</p>
   </EmptyState>
 );
@@ -39,7 +39,7 @@ function EndDialog({
       open={session !== undefined}
       onClose={onClose}
       title={`End a session of ${owner}`}
-      description={`Whoever uses it (${place}) must sign in again.`}
+      description={`That browser (${place}) must sign in again.`}
       action="End session"
       kind="danger"
       onConfirm={async () => {

@@ -19,8 +19,8 @@ function Erasures() {
     <>
       <Section title="Erase a user">
         <p className="text-table">
-          Removes what is stored about one user of your application, in all agents of the organisation. It goes on in
-          the background and ends with a receipt.
+          Removes the stored data of one user of your application, in all agents of the organisation. It goes on in the
+          background and ends with a receipt.
         </p>
         <EraseUser onRequested={open} />
       </Section>

@@ -44,7 +44,7 @@ export function LinkSignIn({ link, returnTo, onGiveUp }: LinkSignInProps) {
   if (isLoopback(location.hostname)) return null;
   return (
     <div className="flex flex-col gap-3">
-      <p>This address signs you in as the key that made it. Go on only if you made it yourself.</p>
+      <p>This link signs you in with the key that created it. Continue only if you created it yourself.</p>
       <Button kind="primary" onClick={start}>
         Sign in with this link
       </Button>

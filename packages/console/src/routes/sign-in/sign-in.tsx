@@ -72,7 +72,7 @@ export function SignIn() {
       )}
       <p className="text-muted text-small">
         On your own machine, <code className="font-mono">perch console</code> opens this page signed in. Without a key,
-        ask whoever runs this installation.
+        ask the operator of this installation.
       </p>
     </main>
   );

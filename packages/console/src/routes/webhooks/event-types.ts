@@ -2,7 +2,7 @@
 export const subscribableEvents = {
   "agent.completed": "A run has completed, with its response.",
   "agent.failed": "A run has failed or was cancelled, with its error.",
-  "agent.action_required": "A run waits until somebody approves a call.",
+  "agent.action_required": "A run waits for a person's approval.",
   "deployment.activated": "A version serves requests.",
   "deployment.failed": "A version could not be deployed.",
   "deployment.rolled_back": "An environment went back to the version before.",

@@ -6,7 +6,6 @@ const tabs = [
   { to: "/events", name: "Events" },
 ] as const;
 
-/** The tabs of webhooks and events. */
 export const WebhookTabs = () => (
   <Tabs label="Webhooks and events">
     {tabs.map(({ to, name }) => (

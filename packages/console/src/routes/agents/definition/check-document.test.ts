@@ -40,7 +40,7 @@ describe("checkDocument", () => {
     expect(problemsOf({ colour: "red" })).toEqual(["colour: There is no field colour"]);
   });
 
-  test("reads what is text, a list or a choice as its schema does", () => {
+  test("reads texts, lists and choices as the schema does", () => {
     expect(problemsOf({ model: "echo" })).toEqual([expect.stringMatching(/^model: ./)]);
     expect(problemsOf({ instructions: "a".repeat(65_537) })).toEqual(["instructions: At most 65536 characters"]);
     expect(problemsOf({ fallback_models: Array(6).fill("a/b") })).toEqual(["fallback_models: At most 5"]);

@@ -42,7 +42,7 @@ export function ConflictNote({ agent, onOverwrite, onReload, isSaving }: Conflic
             , by <OutsideText text={by} />
           </>
         )}
-        . Nothing of yours was saved.
+        . Your changes were not saved.
       </p>
       <p className="mt-1">
         Overwriting saves the fields that you changed over theirs; fields that you did not change keep their new values.

@@ -123,7 +123,10 @@ function OnlyInYaml({ agent, definition, schema }: FormPart & { readonly agent: 
         </p>
       )}
       {agent.auth && (
-        <p>User authentication is set. It has secrets that are never shown, so it is changed by the API alone.</p>
+        <p>
+          User authentication is set. It has secrets that are never shown, so it is changed on the Security tab or with
+          the API.
+        </p>
       )}
     </div>
   );

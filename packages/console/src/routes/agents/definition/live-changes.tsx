@@ -27,13 +27,13 @@ export function LiveChanges({ agentRef, isDirty }: LiveChangesProps) {
   if (!live)
     return (
       <EmptyState title="Nothing is live yet">
-        <p className="text-muted">Deploy the draft; what you change after that is shown here.</p>
+        <p className="text-muted">Deploy the draft; later changes are shown here.</p>
       </EmptyState>
     );
   return (
     <div className="flex flex-col gap-3 p-4">
       <div className="flex flex-wrap items-center gap-2 text-table">
-        <label htmlFor="compared-environment">The saved draft against what is live in</label>
+        <label htmlFor="compared-environment">The saved draft compared with the live version in</label>
         <Select
           id="compared-environment"
           className="text-table"
@@ -46,7 +46,7 @@ export function LiveChanges({ agentRef, isDirty }: LiveChangesProps) {
             </option>
           ))}
         </Select>
-        {isDirty && <span className="text-warning">Your unsaved changes are not in it.</span>}
+        {isDirty && <span className="text-warning">Your unsaved changes are not included.</span>}
       </div>
       {diff.error ? (
         <ErrorNote error={diff.error} onRetry={() => void diff.refetch()} />

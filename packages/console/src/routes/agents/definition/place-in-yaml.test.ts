@@ -17,7 +17,7 @@ describe("placeInYaml", () => {
     });
   });
 
-  test("what follows a colon is the value of that field", () => {
+  test("the text after a colon is the value of that field", () => {
     expect(placeAtEnd("memory:\n  recall: t")).toEqual({ path: ["memory", "recall"], kind: "value", typed: "t" });
   });
 

@@ -84,7 +84,11 @@ const Common = ({ texts, set }: PartProps) => (
     </Field>
     <Field
       label="URL"
-      hint={texts.type === "mcp" ? "Of the MCP server (Streamable HTTP)." : "What is called when the model uses it."}
+      hint={
+        texts.type === "mcp"
+          ? "The address of the MCP server (Streamable HTTP)."
+          : "The address that is called when the model uses the tool."
+      }
     >
       {(ids) => (
         <TextInput
@@ -149,7 +153,7 @@ const HttpOnly = ({ texts, set }: PartProps) => (
         />
       )}
     </Field>
-    <Field label="Arguments" hint="A JSON Schema of what the model gives." problem={jsonProblem(texts.parameters)}>
+    <Field label="Arguments" hint="A JSON Schema of the model's arguments." problem={jsonProblem(texts.parameters)}>
       {(ids) => (
         <TextArea
           {...ids}
@@ -185,10 +189,10 @@ export function ToolDialog({ tool, onClose, onSave }: ToolDialogProps) {
       <DiscardDialog
         open={isAsking}
         title={tool ? "Discard the changes to this tool" : "Discard this tool"}
-        description="What you have typed is not in the definition yet."
+        description="Your changes are not in the definition yet."
         keep="Go on editing"
         onKeep={() => setIsAsking(false)}
-        discard="Discard what I typed"
+        discard="Discard my changes"
         onDiscard={onClose}
       />
     </Dialog>

@@ -64,7 +64,7 @@ export const LabelField = ({ value, onChange, problem }: FieldProps) => (
 export const TrafficField = ({ value, onChange, problem }: FieldProps) => (
   <Field
     label="Share of requests, in percent"
-    hint="Less than 100 makes it a canary beside what is live."
+    hint="Less than 100 makes it a canary beside the live version."
     problem={problem}
   >
     {(ids) => (

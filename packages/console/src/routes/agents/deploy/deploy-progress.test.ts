@@ -27,7 +27,7 @@ test.each([
 
 test("the page does not claim that nothing was deployed if the server did not answer", () => {
   const error = new ConnectionError({ ...created, code: "connection_failed", message: "No connection." });
-  expect(afterError(error)).toContain("The server has not said whether it deploys v3 to production.");
+  expect(afterError(error)).toContain("The server has not confirmed whether it deploys v3 to production.");
 });
 
 test("the outcome shows the current state, and disappears when the deployment serves no requests", () => {

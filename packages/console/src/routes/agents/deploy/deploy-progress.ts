@@ -13,9 +13,9 @@ export function uncertainOutcome(
   if (!(error instanceof PerchError) || error.code === "deployment_failed") return undefined;
   // It was created; only the request for its status failed or took too long.
   if (error.method === "GET")
-    return `${version} was still being checked for ${environment} when this page last heard of it. The agent's deployments show what became of it.`;
+    return `${version} was still being checked for ${environment} when this page last got its status. The agent's deployments show the outcome.`;
   if (error.status === undefined)
-    return `The server has not said whether it deploys ${version} to ${environment}. The agent's deployments show it.`;
+    return `The server has not confirmed whether it deploys ${version} to ${environment}. The agent's deployments show it.`;
   return undefined;
 }
 

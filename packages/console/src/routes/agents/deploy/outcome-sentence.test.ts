@@ -12,7 +12,7 @@ describe("outcomeSentence", () => {
     expect(outcomeSentence("production", "v2", 100, served("v1"))).toBe(
       "v2 will be live in production, in place of v1.",
     );
-    expect(outcomeSentence("staging", "v2", 100, served("v1"))).toContain("until now nothing is deployed there");
+    expect(outcomeSentence("staging", "v2", 100, served("v1"))).toContain("nothing is deployed there yet");
   });
 
   test("reports that a canary ends with the live version beside it", () => {

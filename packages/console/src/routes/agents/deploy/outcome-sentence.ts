@@ -14,12 +14,12 @@ export function outcomeSentence(
 ): string {
   const { live, canary } = served.find((one) => one.environment === environment) ?? {};
   if (trafficPercent < 100 && canary)
-    return `${canary.version} is a canary in ${environment} already, and there can be one: promote or abort it first.`;
+    return `${canary.version} is already a canary in ${environment}, and there can be only one: promote or abort it first.`;
   if (trafficPercent < 100)
     return live
       ? `${version} will get ${trafficPercent} % of the requests in ${environment}; ${live.version} keeps the rest.`
-      : `Nothing is live in ${environment} yet, so a canary has nothing to stand beside: deploy with 100 percent.`;
+      : `Nothing is live in ${environment} yet, so it cannot have a canary: deploy with 100 percent.`;
   return live
     ? `${version} will be live in ${environment}, in place of ${live.version}${canaryEnds(canary)}.`
-    : `${version} will be live in ${environment}; until now nothing is deployed there.`;
+    : `${version} will be live in ${environment}; nothing is deployed there yet.`;
 }

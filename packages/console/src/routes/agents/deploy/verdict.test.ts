@@ -15,7 +15,7 @@ const canary = (more: Partial<Deployment>): Deployment => ({
 });
 
 test.each([
-  ["No guards: it stays until somebody promotes or aborts it.", { guards: null }],
+  ["No guards: it stays until it is promoted or aborted.", { guards: null }],
   ["Waiting for the first check of its guards.", {}],
   ["Waiting: 12 of 50 runs.", { guard_report: report("waiting", 12, 90) }],
   ["Waiting: 12 of 50 runs, and 3 of 50 of the live version.", { guard_report: report("waiting", 12, 3) }],

@@ -19,7 +19,7 @@ export function verdictOf(deployment: Deployment): Verdict | undefined {
   if (report?.verdict === "rolled_back" && status === "rolled_back")
     return { tone: "failed", sentence: `Rolled back by its guards. ${report.reason ?? ""}`.trim() };
   if (!isCanary(deployment)) return undefined;
-  if (!guards) return { tone: "none", sentence: "No guards: it stays until somebody promotes or aborts it." };
+  if (!guards) return { tone: "none", sentence: "No guards: it stays until it is promoted or aborted." };
   if (!report) return { tone: "waiting", sentence: "Waiting for the first check of its guards." };
   if (report.verdict === "waiting") return { tone: "waiting", sentence: waitingSentence(report, guards) };
   return { tone: "healthy", sentence: `Healthy: no guard was violated in ${report.canary.runs} runs.` };

@@ -27,7 +27,7 @@ export function ChangeHistory({ deployment }: { readonly deployment: Deployment 
     actor === "system" ? "Perch" : (person ?? keyName(key_id));
   if (error && !data) return <ErrorNote error={error} />;
   if (!data) return <Working what="the history" />;
-  if (data.length === 0) return <p className="text-muted text-table">The audit log has no entry of it.</p>;
+  if (data.length === 0) return <p className="text-muted text-table">The audit log has no entry for it.</p>;
   return (
     <Table caption="Who changed this deployment, newest first" columns={columns}>
       {data.map((entry) => (

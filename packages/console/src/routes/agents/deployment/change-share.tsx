@@ -67,7 +67,6 @@ function ShareForm({ agent, canary, live, onClose, onWorking }: ShareFormProps) 
   );
 }
 
-/** More or fewer requests for a canary. */
 export function ChangeShare(props: ChangeShareProps) {
   const [isOpen, setIsOpen] = useState(false);
   // If it closed while the request runs, the change would seem not to happen.

@@ -102,7 +102,7 @@ export function AgentTable({ agents: rows, hasMore, isLoadingMore, onMore }: Age
   }, [wantsMore, onMore]);
 
   if (rows.length === 0 && !hasMore)
-    return <EmptyState title="No agent matches">Change the name or the state that the list is narrowed to.</EmptyState>;
+    return <EmptyState title="No agent matches">Change the name or the state in the filters.</EmptyState>;
   const below = virtual.getTotalSize() - (items.at(-1)?.end ?? 0);
   return (
     <section ref={scroller} aria-label="Agents" className="h-full overflow-auto">

@@ -104,8 +104,8 @@ const NothingYet = ({ agent, mayRun }: NothingYetProps) => (
       </p>
     ) : (
       <p>
-        Enter the name of a session above to read what was said in it. The list of runs shows which session each run of{" "}
-        {agent} belongs to.
+        Enter the name of a session above to read its messages. The list of runs shows which session each run of {agent}{" "}
+        belongs to.
       </p>
     )}
   </div>

@@ -27,7 +27,7 @@ interface TurnViewProps {
 
 const Waiting = ({ turn }: { readonly turn: Turn }) => {
   const doing = turn.isStopping
-    ? "Stopping. What the model is saying cannot be cut short; the run ends before its next step."
+    ? "Stopping. The current call of the model cannot be interrupted; the run ends before its next step."
     : undefined;
   const running = turn.trace?.steps.findLast(({ status }) => status === "running");
   const step = running && `${running.kind === "tool" ? "Calls the tool" : "Waits for"} ${running.name}`;

@@ -58,7 +58,10 @@ export const AuthFields = ({ current, auth, onChange, problems }: AuthProps) => 
       <p className="text-table">
         <Current auth={current} />
       </p>
-      <Field label="Change to" hint="A token in X-User-Token, beside the API key, then says for which user it is.">
+      <Field
+        label="Change to"
+        hint="A token in X-User-Token, beside the API key, then identifies the user of a request."
+      >
         {(ids) => (
           <Select
             {...ids}
@@ -97,7 +100,7 @@ export const AuthFields = ({ current, auth, onChange, problems }: AuthProps) => 
             </Field>
             <SecretField
               label="Client secret"
-              hint="Only where the issuer's tokens are opaque."
+              hint="Only if the issuer's tokens are opaque."
               problem={problems.get("auth.clientSecret")}
               value={auth.clientSecret ?? ""}
               onChange={(clientSecret) => set({ clientSecret: clientSecret || undefined })}

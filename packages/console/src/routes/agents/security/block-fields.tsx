@@ -42,7 +42,7 @@ const Https = ({ draft: { enforceHttps, hsts }, onChange, problems }: BlocksProp
     />
     <Check
       label="Send Strict-Transport-Security"
-      hint="Browsers then use HTTPS alone for as long as it says. It is sent over HTTPS only."
+      hint="Browsers then use only HTTPS for the time that it names. It is sent over HTTPS only."
       checked={hsts.enabled}
       onChange={(enabled) => onChange({ hsts: { ...hsts, enabled } })}
     />
@@ -76,7 +76,7 @@ const Addresses = ({ draft: { ipWhitelist }, onChange, problems }: BlocksProps) 
     {ipWhitelist.enabled && (
       <Field
         label="Addresses and ranges"
-        hint="One on each line: 203.0.113.7, 10.0.0.0/8 or 2001:db8::/32. An empty list refuses everybody."
+        hint="One on each line: 203.0.113.7, 10.0.0.0/8 or 2001:db8::/32. An empty list refuses every caller."
         problem={problemsUnder(problems, "security.ipWhitelist")}
       >
         {(ids) => (
@@ -99,7 +99,7 @@ const RateLimit = ({ draft: { rateLimit }, onChange, problems }: BlocksProps) =>
   <Section title="Rate limit">
     <Check
       label="Limit the requests of this agent"
-      hint="Beside the limit of the organisation. Requests above it are answered with 429."
+      hint="In addition to the organisation's limit. Requests above it are answered with 429."
       checked={rateLimit.enabled}
       onChange={(enabled) => onChange({ rateLimit: { ...rateLimit, enabled } })}
     />
@@ -141,7 +141,7 @@ const SecondFactor = ({ draft: { mfa }, onChange }: BlocksProps) => (
   <Section title="Second factor">
     <Check
       label="Ask for a second factor"
-      hint="Of the API key. Changing these settings then needs one too. Running the agent does not."
+      hint="The second factor of the API key. Changing these settings then needs one too. Running the agent does not."
       checked={mfa.enabled}
       onChange={(enabled) =>
         onChange({ mfa: { enabled, operations: mfa.operations.length > 0 ? mfa.operations : ["update", "delete"] } })

@@ -30,7 +30,7 @@ const aboutSecondFactor = ({ mfa }: SecuritySettings, { isPerson, hasSecondFacto
 const aboutToken = (setsAuth: boolean, { isPerson }: Here): string | undefined => {
   if (!setsAuth) return undefined;
   const always = "A session in the console carries no user's token: after saving, this console cannot reach the agent.";
-  return isPerson ? always : `${always} For one hour, your key can still read and update it, to take this back.`;
+  return isPerson ? always : `${always} For one hour, your key can still read and update it, to undo this.`;
 };
 
 /** The reasons why the agent would refuse this browser's next request. */

@@ -14,8 +14,8 @@ export function RefusedNote({ error, agentName, onRetry }: RefusedNoteProps) {
   return (
     <ErrorNote error={error} onRetry={onRetry}>
       <p className="mt-1">
-        The agent's security settings refuse this console. You are still signed in, and other agents are not affected.
-        Whoever meets the settings can change them; the operator can remove them all:
+        The agent's security settings refuse this console. You are still signed in, and other agents are not affected. A
+        caller who meets the settings can change them; the operator can remove them all:
       </p>
       <p className="mt-1 flex items-center gap-1">
         <code className="min-w-0 font-mono text-small [overflow-wrap:anywhere]">{command}</code>

@@ -95,8 +95,8 @@ export function ApprovalBody({ approval, isChanged, onLook, onDecided }: Approva
             role="alert"
             className="flex flex-wrap items-center gap-3 rounded border border-warning bg-warning-soft px-3 py-2 text-table"
           >
-            Somebody has changed the arguments since you opened this.
-            {isEdited && " What you have changed is discarded when you look at the new ones."}
+            Another approver has changed the arguments since you opened this.
+            {isEdited && " Your own changes are discarded when you look at the new ones."}
             <Button onClick={onLook}>Show the new arguments</Button>
           </div>
         )}
@@ -138,7 +138,7 @@ export function ApprovalBody({ approval, isChanged, onLook, onDecided }: Approva
 
 const NoContents = ({ canApprove }: { readonly canApprove: boolean }) =>
   canApprove ? (
-    <p className="text-muted">The user was erased, so nothing is left of what this was about.</p>
+    <p className="text-muted">The user was erased, and the contents of this approval with them.</p>
   ) : (
     <MayNot what="see what this is about, or decide" permission="approve" />
   );

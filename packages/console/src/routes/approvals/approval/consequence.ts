@@ -7,7 +7,7 @@ export function consequence(
   verdict: Decision["verdict"],
   isEdited: boolean,
 ): string {
-  if (verdict === "reject") return "The call is not made, and the model is told so. The run goes on.";
+  if (verdict === "reject") return "The call is not made, and the model is informed. The run goes on.";
   if (verdict === "answer") return "The answer is the result of the model's call, and the run goes on.";
   const which = isEdited ? "the arguments as you changed them" : "the arguments that you see";
   const missing = approvers - (isEdited ? 0 : approved_by.length) - 1;

@@ -20,7 +20,7 @@ export function useRefusal(approval: Approval): ReactNode | undefined {
   if (!approval.can_decide)
     return (
       <>
-        You started this run, so somebody else must decide, or another key with the permission{" "}
+        You started this run, so another person must decide, or another key with the permission{" "}
         <code className="font-mono">approve</code>. For later runs,{" "}
         <code className="font-mono">invoker_may_decide</code> in the agent's policy allows it.
       </>

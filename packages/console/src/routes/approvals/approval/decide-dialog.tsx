@@ -23,7 +23,7 @@ const ReasonField = ({
   readonly reason: string;
   readonly onChange: (reason: string) => void;
 }) => (
-  <Field label="Reason (optional)" hint="The model is told. Enter rejects; Shift and Enter begin a new line.">
+  <Field label="Reason (optional)" hint="The model sees it. Enter rejects; Shift+Enter begins a new line.">
     {(ids) => (
       <TextArea
         {...ids}

@@ -11,17 +11,17 @@ const DeciderName = ({ by }: { readonly by: Decider }) => {
   if (isMe) return <>you</>;
   return (
     <>
-      {by.type === "link" ? "somebody with the link sent to" : `the ${by.type}`} <OutsideText text={by.name} />
+      {by.type === "link" ? "a person with the link sent to" : `the ${by.type}`} <OutsideText text={by.name} />
     </>
   );
 };
 
 const consequences: Record<Approval["status"], string> = {
   open: "",
-  approved: "The call was let through, and the run went on.",
+  approved: "The call was allowed, and the run went on.",
   answered: "The answer became the result of the call, and the run went on.",
-  rejected: "The call was not made, and the model was told so.",
-  expired: "Nobody decided in time. That counts as rejected: the model was told so, and the run went on.",
+  rejected: "The call was not made, and the model was informed.",
+  expired: "No decision was made in time. That counts as a rejection: the model was informed, and the run went on.",
   cancelled: "The run was cancelled, its agent deleted or its user erased, so there is nothing to decide.",
 };
 

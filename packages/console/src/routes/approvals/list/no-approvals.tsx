@@ -13,7 +13,7 @@ interface NoApprovalsProps {
 export const NoApprovals = ({ isFiltered, onClear }: NoApprovalsProps) =>
   isFiltered ? (
     <EmptyState title="No approval matches">
-      <p>Nothing has what the filters and the environment ask for. Decided ones are kept for 30 days.</p>
+      <p>No approval matches the filters and the environment. Decided ones are kept for 30 days.</p>
       <div>
         <Button onClick={onClear}>Clear the filters and the environment</Button>
       </div>

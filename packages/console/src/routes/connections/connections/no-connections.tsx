@@ -15,7 +15,7 @@ export function NoConnections({ agent, isFiltered, onClear }: NoConnectionsProps
   if (isFiltered)
     return (
       <EmptyState title="No connection matches">
-        <p>No connection of this agent has what the filters and the environment ask for.</p>
+        <p>No connection of this agent matches the filters and the environment.</p>
         <div>
           <Button onClick={onClear}>Clear the filters and the environment</Button>
         </div>
@@ -24,7 +24,7 @@ export function NoConnections({ agent, isFiltered, onClear }: NoConnectionsProps
   return (
     <EmptyState title="No accounts are connected">
       <p>
-        Accounts that users let this agent use are listed here. First, a tool of its{" "}
+        Accounts that users allow this agent to use are listed here. First, a tool of its{" "}
         <Link to="/agents/$agent/definition" params={{ agent }} className={textLinkClass}>
           definition
         </Link>{" "}

@@ -20,12 +20,12 @@ export function BeginMfaDialog({ apiKey, open, onClose }: KeyDialogProps) {
       onClose={close}
       isFirm={token.isFirm}
       title={`Begin a second factor for ${visibleText(apiKey.name)}`}
-      description="Gives a token with which the holder of this key can enrol an authenticator app. Hand it to that person alone, and not together with the key."
+      description="Creates a token with which the holder of this key can enrol an authenticator app. Give it only to that person, and not together with the key."
     >
       {begun ? (
         <ShownValue what="the token" value={begun.token} onClose={close}>
           <p className="text-muted text-table">
-            It works with this key alone, until {exactTime(new Date(begun.expires_at))}. The holder gives it as the code
+            It works only with this key, until {exactTime(new Date(begun.expires_at))}. The holder gives it as the code
             when enrolling: on the page Settings, Second factor, or with <code className="font-mono">POST /v1/mfa</code>{" "}
             in <code className="font-mono">X-MFA-Code</code>.
           </p>

@@ -25,7 +25,7 @@ interface AgentFieldProps {
 function AgentField({ value, onChange, problem }: AgentFieldProps) {
   const { data: names = [] } = useQuery(agentNamesQuery);
   return (
-    <Field label="Agent" hint="The only agent that the key reaches. Empty: all of them." problem={problem}>
+    <Field label="Agent" hint="The only agent that the key can access. Empty: all agents." problem={problem}>
       {(ids) => <SuggestedInput {...ids} value={value} onChange={onChange} suggestions={names} />}
     </Field>
   );

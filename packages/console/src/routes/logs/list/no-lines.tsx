@@ -21,8 +21,8 @@ export function NoLines({ agent, isTail, isFiltered, onClear }: NoLinesProps) {
     return (
       <EmptyState title="No line matches">
         <p>
-          No line in this time range has what the filters and the environment ask for.
-          {isTail && " New ones that do appear here."}
+          No line in this time range matches the filters and the environment.
+          {isTail && " New lines that match appear here."}
           {!isTail && (isKept ? " Choose a longer time range, or clear them." : " Clear them to see others.")}
         </p>
         <KeptDays range={range} />
@@ -35,7 +35,7 @@ export function NoLines({ agent, isTail, isFiltered, onClear }: NoLinesProps) {
     <EmptyState title="No lines in this time range">
       <KeptDays range={range} />
       <p>
-        What the runs of <OutsideText text={agent} /> do is logged here, and what its tools add.
+        The runs of <OutsideText text={agent} /> are logged here, with the lines that its tools add.
         {isTail && " New lines appear by themselves. Send it a message:"}
         {!isTail && (isKept ? " Choose a longer time range, or send a message:" : " Send it a message:")}
       </p>

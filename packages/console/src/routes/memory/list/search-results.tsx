@@ -39,7 +39,7 @@ export function SearchResults({ agent, search, openId }: SearchResultsProps) {
           <EmptyState title="Nothing found">
             <p>
               No memory of this agent matches <OutsideText text={search.text} className="font-mono text-table" />.{" "}
-              {search.mode === "text" && "Search by meaning too: that finds what is said in other words."}
+              {search.mode === "text" && "Search by meaning too, which finds memories with other words."}
             </p>
           </EmptyState>
         }

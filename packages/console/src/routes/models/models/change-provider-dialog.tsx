@@ -63,9 +63,9 @@ function ChangeProviderForm({ provider: newest, onClose }: FormProps) {
         keep={keepOf(provider)}
         problem={
           problems.get("api_key") ??
-          (isKeyNeeded ? "Give the key again: a stored key is not sent to another address." : undefined)
+          (isKeyNeeded ? "Enter the key again: a stored key is not sent to another address." : undefined)
         }
-        hint="Stored encrypted. Nobody can read it back."
+        hint="Stored encrypted. It is never shown again."
       />
     </DialogForm>
   );

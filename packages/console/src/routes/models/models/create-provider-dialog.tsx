@@ -86,7 +86,7 @@ function CreateProviderForm({ onClose }: Omit<CreateProviderDialogProps, "open">
         value={key}
         onChange={setKey}
         problem={problems.get("api_key")}
-        hint="Stored encrypted. Nobody can read it back."
+        hint="Stored encrypted. It is never shown again."
       />
     </DialogForm>
   );

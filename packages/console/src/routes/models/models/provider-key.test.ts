@@ -9,7 +9,7 @@ test("an unchanged key is left out, none is null, and a secret is referred to", 
   expect(toApiKey({ choice: "secret", ...typed })).toBe("{{secret.openai_key}}");
 });
 
-test("another address needs a stored key again, but not a secret, which has hosts of its own", () => {
+test("another address needs a stored key again, but not a secret, which has its own hosts", () => {
   const stored = { base_url: "https://a.example", api_key_set: true, api_key_secret: null };
   expect(needsKeyAgain(stored, "https://b.example")).toBe(true);
   expect(needsKeyAgain(stored, "https://a.example")).toBe(false);

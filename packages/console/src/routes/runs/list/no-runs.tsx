@@ -16,8 +16,7 @@ export const NoRuns = ({ isFiltered, onClear }: NoRunsProps) =>
   isFiltered ? (
     <EmptyState title="No run matches">
       <p>
-        No run in this time range has what the filters and the environment ask for. Choose a longer time range, or clear
-        them.
+        No run in this time range matches the filters and the environment. Choose a longer time range, or clear them.
       </p>
       <div>
         <Button onClick={onClear}>Clear the filters and the environment</Button>

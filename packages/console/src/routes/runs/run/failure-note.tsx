@@ -4,7 +4,7 @@ import { OutsideText } from "../../../parts/outside-text.tsx";
 import type { TraceStep } from "../../../run-trace/trace.ts";
 
 const whose = {
-  run_failed: "The cause is in the agent, in its limits, or in what it calls.",
+  run_failed: "The cause is in the agent, in its limits, or in a service that it calls.",
   server_error: "Perch itself failed. Report it with the request id.",
 };
 

@@ -73,7 +73,7 @@ function RunAgain({ agent, run, isPrimary }: RunProps & { readonly isPrimary: bo
         open={isAsking}
         onClose={() => setIsAsking(false)}
         title="Run again"
-        description="The same message is sent as the same user to what answers in this environment now."
+        description="The same message is sent as the same user to the version that answers in this environment now."
       >
         <p className="text-table">
           The run belongs to the session <OutsideText text={run.session_id ?? ""} className="font-mono" />. In the

@@ -68,7 +68,7 @@ export const WaterfallNotes = ({ run, trace, live, logLines, hidesLogs, onToggle
     {trace.steps.some(({ status }) => status === "interrupted") && (
       <Note>
         The worker was lost, or a step failed in the server, while this run was under way: the interrupted step began
-        again, and what had a result before was not repeated.
+        again, and steps that already had a result were not repeated.
       </Note>
     )}
     {trace.dropped !== null && (

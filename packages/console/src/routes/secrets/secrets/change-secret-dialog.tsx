@@ -36,7 +36,7 @@ function ChangeSecretForm({ onClose, owner, secret }: FormProps) {
   const hint =
     added.length === 0
       ? "Empty: the value stays as it is."
-      : `Needed again, because ${visibleText(added.join(", "))} is new: nobody may have a stored secret sent elsewhere.`;
+      : `Needed again, because ${visibleText(added.join(", "))} is new, and a stored secret is not sent to new hosts.`;
   return (
     <DialogForm
       action="Save secret"

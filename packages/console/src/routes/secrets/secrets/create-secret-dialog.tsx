@@ -56,7 +56,7 @@ function CreateSecretForm({ onClose, agent, isOnlyAgent }: Omit<CreateSecretDial
       </Field>
       <ValueField
         label="Value"
-        hint="Stored encrypted. Nobody can read it back, here or anywhere else."
+        hint="Stored encrypted. It is never shown again, here or anywhere else."
         isRequired
         value={value}
         onChange={setValue}

@@ -15,8 +15,8 @@ const NoSecrets = () => (
   <EmptyState title="No secrets yet">
     <p>
       A secret is a key or a token that agents send to a tool or a model, and only to the hosts that you name. A
-      definition refers to it as <code className="font-mono text-table">{"{{secret.tracker_key}}"}</code>; nobody can
-      read it back. Create one here, or with:
+      definition refers to it as <code className="font-mono text-table">{"{{secret.tracker_key}}"}</code>; its value is
+      never shown again. Create one here, or with:
     </p>
     <p className="flex items-center gap-1 rounded border border-line bg-sunken px-3 py-1.5">
       <code className="min-w-0 flex-1 truncate font-mono text-small">{command}</code>
@@ -75,7 +75,7 @@ export const SecretsOfAgent = ({ agent, withOrganisation }: SecretsOfAgentProps)
           "Secrets of your agent"
         )
       }
-      hint="For this agent alone. They take precedence over the organisation's secrets of the same names."
+      hint="For this agent only. They take precedence over the organisation's secrets of the same names."
     >
       <OwnSecrets agent={agent} />
     </ListSection>

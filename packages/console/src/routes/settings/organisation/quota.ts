@@ -31,11 +31,15 @@ export const closenessWords: Record<Closeness, string | undefined> = {
 /** The counted things, and what happens at the limit of each. */
 export const quotas: readonly { readonly name: keyof Usage; readonly title: string; readonly hint: string }[] = [
   { name: "agents", title: "Agents", hint: "Deployed or not." },
-  { name: "keys", title: "API keys", hint: "Those that are active." },
-  { name: "webhooks", title: "Webhooks", hint: "Of the organisation and of its agents." },
-  { name: "providers", title: "Model providers", hint: "Those that the organisation added." },
-  { name: "secrets", title: "Secrets", hint: "Of the organisation and of its agents." },
-  { name: "waiting_runs", title: "Waiting runs", hint: "For a person, or for a turn before them that does." },
+  { name: "keys", title: "API keys", hint: "Active keys." },
+  { name: "webhooks", title: "Webhooks", hint: "In the organisation and its agents." },
+  { name: "providers", title: "Model providers", hint: "Providers that the organisation added." },
+  { name: "secrets", title: "Secrets", hint: "In the organisation and its agents." },
+  {
+    name: "waiting_runs",
+    title: "Waiting runs",
+    hint: "Runs that wait for a person, or for an earlier turn that does.",
+  },
   { name: "connections", title: "Connected accounts", hint: "Accounts that users connected to tools." },
   { name: "memory_bytes", title: "Memory", hint: "Texts and metadata of memories." },
   { name: "record_bytes", title: "Records", hint: "Messages, events and logs of the last 30 days." },

@@ -32,7 +32,7 @@ function Begin({ onBegun }: { readonly onBegun: (enrolment: MfaEnrolment) => voi
         <div className="w-full max-w-md">
           <Field
             label="Enrolment token"
-            hint="Where the security settings demand a second factor: an admin makes a token for this key on the key's page."
+            hint="Needed if the security settings demand a second factor: an admin creates a token for this key on the key's page."
           >
             {(ids) => (
               <TextInput
@@ -76,7 +76,7 @@ const RecoveryCodes = ({ codes }: { readonly codes: readonly string[] }) => (
       <h3 className="font-medium text-table">Recovery codes</h3>
       <CopyButton text={codes.join("\n")} what="the recovery codes" />
     </div>
-    <p className="text-table">For when the device is lost. Each works once. They are not shown again.</p>
+    <p className="text-table">Use them if the device is lost. Each works once. They are not shown again.</p>
     <ul className="grid max-w-md grid-cols-2 gap-x-6 rounded border border-accent bg-accent-soft px-3 py-2 font-mono text-small">
       {codes.map((code) => (
         <li key={code} className="select-all">
@@ -135,7 +135,7 @@ export function Enrolment({ onConfirmed }: { readonly onConfirmed: () => Promise
         <>
           <p className="text-table">
             With a second factor, changes to API keys made with this key need a code from an app, and so do changes of
-            agents whose security settings ask for one. Whoever steals the key alone cannot make them.
+            agents whose security settings ask for one. A stolen key is then not enough to make them.
           </p>
           <Begin onBegun={setEnrolment} />
         </>

@@ -19,7 +19,7 @@ export function EraseUser({ onRequested }: { readonly onRequested: (erasureId: s
     <>
       <form onSubmit={submit} className="flex flex-col items-start gap-2">
         <div className="w-full max-w-md">
-          <Field label="User id" hint="The id under which your application names the user, exactly as it sends it.">
+          <Field label="User id" hint="Your application's id for the user, exactly as it sends it.">
             {(ids) => (
               <TextInput {...ids} value={userId} maxLength={256} onChange={({ target }) => setUserId(target.value)} />
             )}

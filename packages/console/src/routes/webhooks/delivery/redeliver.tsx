@@ -19,7 +19,7 @@ export function Redeliver({ delivery }: { readonly delivery: Delivery }) {
         open={isOpen}
         onClose={() => setIsOpen(false)}
         title="Redeliver event"
-        description="The receiver gets the event again, with the same id, in a new delivery. A receiver that does not look at the id does its work twice."
+        description="The receiver gets the event again, with the same id, in a new delivery. A receiver that ignores the id processes the event twice."
         action="Redeliver event"
         onConfirm={async () => {
           const again = await perch.deliveries.redeliver(delivery.webhook_id, delivery.id);

@@ -50,7 +50,7 @@ export function CreateDialog({ open, onClose }: CreateDialogProps) {
       {created ? (
         <ShownValue what="the signing secret" value={created.secret} onClose={close}>
           <p className="text-muted text-table">
-            Your receiver checks with it that a delivery is from here, and that nobody has changed it on the way.
+            Your receiver uses it to verify that a delivery comes from Perch and was not changed on the way.
           </p>
         </ShownValue>
       ) : (

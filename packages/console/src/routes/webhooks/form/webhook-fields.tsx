@@ -115,7 +115,7 @@ export function WebhookFields(props: WebhookFieldsProps) {
           checked={draft.approvalLinks}
           onChange={(approvalLinks) => onChange({ ...draft, approvalLinks })}
           label="Approval links"
-          hint="Deliveries of agent.action_required have a link with which whoever opens it can decide once."
+          hint="Deliveries of agent.action_required contain a link. A person who opens it can decide once."
         />
       )}
     </>

@@ -11,7 +11,7 @@ export const NoWebhooks = ({ isFiltered }: { readonly isFiltered: boolean }) =>
   ) : (
     <EmptyState title="No webhooks yet">
       <p>
-        A webhook tells one of your services when a run has ended, a deployment has become active, or an approval is
+        A webhook notifies one of your services when a run has ended, a deployment has become active, or an approval is
         waiting. Each delivery is signed, repeated until it succeeds, and listed here.
       </p>
       <p className="flex items-center gap-1 rounded border border-line bg-sunken px-3 py-1.5">

@@ -65,7 +65,7 @@ export const RedeliverDialog = ({ open, onClose, webhook }: RedeliverDialogProps
     open={open}
     onClose={onClose}
     title="Redeliver failed events"
-    description="Creates a new delivery for each event that the receiver did not take. An event keeps its id, so that a receiver can tell that it had it."
+    description="Creates a new delivery for each event that the receiver did not accept. An event keeps its id, so that a receiver can recognise a repeated one."
   >
     <RedeliverForm webhook={webhook} onClose={onClose} />
   </Dialog>

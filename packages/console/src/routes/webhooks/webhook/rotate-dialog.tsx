@@ -74,7 +74,7 @@ export function RotateDialog({ open, onClose, webhook }: RotateDialogProps) {
       open={open}
       onClose={close}
       title="Rotate signing secret"
-      description="Makes a new secret, with which deliveries are signed from now on."
+      description="Creates a new secret, which signs deliveries from now on."
       isFirm={secret.isFirm}
     >
       {rotated ? (

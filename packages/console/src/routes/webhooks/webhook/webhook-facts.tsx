@@ -15,7 +15,7 @@ const Trouble = ({ webhook: { status, failing_since, disabled_reason } }: { read
     return (
       <p className="mb-2 rounded border border-warning bg-warning-soft px-3 py-1.5 text-table">
         {disabled_reason === null ? (
-          "Somebody has disabled this webhook: nothing is delivered until it is enabled again."
+          "A user has disabled this webhook: nothing is delivered until it is enabled again."
         ) : (
           <OutsideText text={`Perch has disabled this webhook: ${disabled_reason}`} />
         )}
