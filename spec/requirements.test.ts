@@ -44,20 +44,20 @@ describe("the table", () => {
     expect(ids.filter((id) => !/^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9]+(-[a-z0-9]+)*)+$/.test(id))).toEqual([]);
   });
 
-  test("the door holds each entry of each file, and no id is used twice", () => {
+  test("the table has each entry of each file, and no id is used twice", () => {
     const files = globSync("spec/requirements/*.ts", { cwd: root });
     const written = files.flatMap((file) => [...read(file).matchAll(/^ {2}"([^"]+)": \{/gm)].map(([, id]) => id));
     expect(written.toSorted()).toEqual(ids.toSorted());
   });
 
-  test("what is not built yet is listed once, and the list only shrinks", () => {
+  test("each unbuilt statement is listed once, and the list only shrinks", () => {
     expect(new Set(notBuiltYet).size).toBe(notBuiltYet.length);
     expect(notBuiltYet.length).toBeLessThanOrEqual(notBuiltYetAtMost);
   });
 });
 
 describe("the scan", () => {
-  test("reads calls on one line and over several, and leaves comments alone", () => {
+  test("reads calls on one line and over several, and ignores comments", () => {
     const source = `
       verifies("a.one");
       verifies(
@@ -90,7 +90,7 @@ describe("the tests", () => {
     expect(missing, `No test verifies: ${missing.join(", ")}`).toEqual([]);
   });
 
-  test("verify nothing that counts as not built", () => {
+  test("verify no statement that is listed as unbuilt", () => {
     const early = notBuiltYet.filter((id) => verified.has(id));
     expect(early, `Verified, so take off notBuiltYet: ${early.join(", ")}`).toEqual([]);
   });

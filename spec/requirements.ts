@@ -26,7 +26,7 @@ import { service } from "./requirements/service.ts";
 import { versioning } from "./requirements/versioning.ts";
 import { webhooks } from "./requirements/webhooks.ts";
 
-/** Every statement of docs/specification.md, and the decision where it is silent. Tests name these ids. */
+/** Every statement of docs/specification.md, and the decision if it is silent. Tests name these ids. */
 export const requirements = {
   ...service,
   ...agents,
@@ -58,7 +58,7 @@ export const requirements = {
 
 export type RequirementId = keyof typeof requirements;
 
-/** Statements whose feature does not exist yet. Whoever builds one takes its id off this list. */
+/** Statements whose feature does not exist yet. The author of a feature removes its id from this list. */
 export const notBuiltYet: readonly RequirementId[] = ["versioning.additive-changes"];
 
 /** May only be lowered. */

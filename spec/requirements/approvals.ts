@@ -2,13 +2,13 @@ import type { RequirementTable } from "./requirement.ts";
 
 const section = "What the service does";
 
-/** Runs that wait for people. The specification knows none. */
+/** Runs that wait for people. The specification does not mention them. */
 export const approvals = {
   "approvals.policy": {
     section,
     silent: "Which calls of an agent need a person: not shown.",
     decision:
-      "Those that the definition names, by tool, by MCP server or by an argument. An argument that is missing or of another type needs a person; what a server says of its own tools counts only where the definition says so.",
+      "Those that the definition names, by tool, by MCP server or by an argument. An argument that is missing or of another type needs a person; a server's statements about its own tools count only if the definition allows it.",
   },
   "approvals.suspend": {
     section,
@@ -37,12 +37,12 @@ export const approvals = {
     section,
     silent: "What a client gets whose run waits for a person: not shown.",
     decision:
-      "409 `action_required` with the ids of the run and its approvals, or 202 where `Prefer` was sent. A retry with the same `Idempotency-Key` gets the result after the decision. A stream ends with `action_required`, and goes on after the decision.",
+      "409 `action_required` with the ids of the run and its approvals, or 202 if `Prefer` was sent. A retry with the same `Idempotency-Key` gets the result after the decision. A stream ends with `action_required`, and goes on after the decision.",
   },
   "approvals.links": {
     section,
     silent: "How a person without a key decides: not shown.",
     decision:
-      "With a link in a webhook delivery, for webhooks that somebody with `manage` has allowed it for. It shows on GET, decides on POST, works once, and counts as nobody where several must approve.",
+      "With a link in a webhook delivery, for webhooks that a key with `manage` has enabled it for. It shows on GET, decides on POST, works once, and is refused if several must approve.",
   },
 } as const satisfies RequirementTable;

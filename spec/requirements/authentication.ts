@@ -43,7 +43,7 @@ export const authentication = {
   "permissions.keys": {
     section: "Authentication",
     silent: "Which permission the key operations need: not shown.",
-    decision: "All of them need manage, but for revoking a leaked key, which needs no other key than the leaked one.",
+    decision: "All of them need manage, except revoking a leaked key, which needs no other key than the leaked one.",
   },
   "permissions.security-settings": {
     section: "Authentication",

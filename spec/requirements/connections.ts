@@ -2,7 +2,7 @@ import type { RequirementTable } from "./requirement.ts";
 
 const section = "What the service does";
 
-/** Accounts that users connect. The specification knows none. */
+/** Accounts that users connect. The specification does not mention them. */
 export const connections = {
   "connections.link": {
     section,
@@ -71,7 +71,7 @@ export const connections = {
   },
   "connections.idle": {
     section,
-    silent: "What a connection costs that nobody uses: not shown.",
+    silent: "The cost of an unused connection: not shown.",
     decision: "A row. There are no timers, no calls and no sweeps for connections that are in order.",
   },
   "connections.no-tokens-shown": {

@@ -2,7 +2,7 @@ import type { RequirementTable } from "./requirement.ts";
 
 const section = "Authentication";
 
-/** How browsers sign in. The specification knows API keys alone. */
+/** How browsers sign in. The specification mentions only API keys. */
 export const consoleSessions = {
   "console.sign-in": {
     section,
@@ -29,7 +29,7 @@ export const consoleSessions = {
   },
   "console.fixation": {
     section,
-    silent: "Whether a session can be chosen for somebody else: not shown.",
+    silent: "Whether a session can be chosen for another person: not shown.",
     decision:
       "No. Signing in always makes a new token and ends the session that the browser had; a cookie that another host could have set does not count, nor do two of the same name.",
   },
@@ -63,7 +63,7 @@ export const consoleSessions = {
   "console.sessions-ended": {
     section,
     silent: "Who may end a session: not shown.",
-    decision: "Whoever sees it: DELETE `/v1/console/sessions/{session_id}` ends it at once on every node.",
+    decision: "Every caller who sees it: DELETE `/v1/console/sessions/{session_id}` ends it at once on every node.",
   },
   "console.sign-out": {
     section,
@@ -80,6 +80,6 @@ export const consoleSessions = {
     section,
     silent: "For which names a server answers: not shown.",
     decision:
-      "For any, unless PERCH_ALLOWED_HOSTS names some: then a request with another `Host` is 403, except for probes. `perch dev` answers for loopback alone.",
+      "For any, unless PERCH_ALLOWED_HOSTS names some: then a request with another `Host` is 403, except for probes. `perch dev` answers only for loopback.",
   },
 } as const satisfies RequirementTable;

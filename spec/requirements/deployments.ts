@@ -48,7 +48,7 @@ export const deployments = {
   "deployment.overtaken": {
     section: "Resources and their fields",
     silent: "What a rollback does to deployments that are still pending: not shown.",
-    decision: "They fail: what was asked for before the rollback never becomes live after it.",
+    decision: "They fail: a deployment requested before the rollback never becomes live after it.",
   },
   "deployment.rollback-further": {
     section: "Endpoints",
@@ -77,13 +77,13 @@ export const deployments = {
     section: "Resources and their fields",
     silent: "Who gets the canary: not shown.",
     decision:
-      "A session always gets the same of the two; without one a user does; without either it is chance. A growing share takes nobody off the canary.",
+      "A session always gets the same of the two; without one a user does; without either it is chance. A growing share takes no session or user off the canary.",
   },
   "deployment.canary-operations": {
     section: "Endpoints",
     silent: "How a canary is changed and ended: not shown.",
     decision:
-      "PATCH `/v1/agents/{agent_id}/deployments/{deployment_id}` changes its share; POST `…/promote` makes it the live one; POST `…/abort` ends it. 409 for what is no canary.",
+      "PATCH `/v1/agents/{agent_id}/deployments/{deployment_id}` changes its share; POST `…/promote` makes it the live one; POST `…/abort` ends it. 409 for a deployment that is not a canary.",
   },
   "deployment.guards": {
     section: "Resources and their fields",
@@ -98,7 +98,7 @@ export const deployments = {
   },
   "agent.check": {
     section: "Endpoints",
-    silent: "How somebody learns before a run or a deployment that an agent cannot work: not shown.",
+    silent: "How a developer learns before a run or a deployment that an agent cannot work: not shown.",
     decision:
       "POST `/v1/agents/{agent_id}/check` checks the draft as a deployment does and lists every problem, each with its field and what to do. It changes nothing, answers within seconds whatever the addresses of the agent do, and shows nothing of a secret.",
   },
@@ -110,7 +110,7 @@ export const deployments = {
   },
   "deployment.draft-by-default": {
     section: "Resources and their fields",
-    silent: "Whether what a developer saves answers without a deployment: not shown.",
+    silent: "Whether a saved draft answers without a deployment: not shown.",
     decision:
       "With PERCH_DRAFT_BY_DEFAULT, which `perch dev` sets, a request that names neither context.environment nor context.version runs the draft, also when something is deployed.",
   },
@@ -122,7 +122,7 @@ export const deployments = {
   "deployment.runs-under-way": {
     section: "Resources and their fields",
     silent: "What a deployment does to runs under way: not shown.",
-    decision: "Nothing: a run ends on the version it began with. A session goes on with what was said before.",
+    decision: "Nothing: a run ends on the version it began with. A session continues with its earlier messages.",
   },
   "version.immutable": {
     section: "Resources and their fields",

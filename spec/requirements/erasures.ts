@@ -3,7 +3,7 @@ import type { RequirementTable } from "./requirement.ts";
 export const erasures = {
   "erasure.user": {
     section: "Endpoints",
-    silent: "How what is stored about one user is removed: not shown.",
+    silent: "How the stored data of one user is removed: not shown.",
     decision:
       "DELETE `/v1/users/{user_id}/data` needs manage and answers 202 with an erasure. When it has completed, no table, stream or entry of the engine holds a mark of the user that was there when it was requested; records of runs and audit entries stay without the user's id and texts. Other users, and users of other organisations, are not touched.",
   },
@@ -23,6 +23,6 @@ export const erasures = {
     section: "Endpoints",
     silent: "What becomes of an erasure when a worker is lost: not shown.",
     decision:
-      "It is completed by another worker, and its receipt counts everything once. Housekeeping hands an erasure that nobody works on to the engine again.",
+      "It is completed by another worker, and its receipt counts everything once. Housekeeping passes an erasure without a worker to the engine again.",
   },
 } as const satisfies RequirementTable;

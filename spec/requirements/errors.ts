@@ -71,7 +71,7 @@ export const errors = {
   },
   "errors.run-failed": {
     section: "Errors",
-    silent: "The answer of Invoke where the run failed: not shown.",
+    silent: "The answer of Invoke if the run failed: not shown.",
     decision:
       "422 `run_failed` with the run's id in details; `retryable` says whether a new run of the same message can succeed without a change to the agent. Failures of Perch itself are 500 `server_error`. A retry with the same Idempotency-Key gets the same answer.",
   },

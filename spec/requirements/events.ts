@@ -55,7 +55,7 @@ export const events = {
   },
   "events.delivery-log": {
     section: "Events",
-    silent: "How to see what was delivered: not shown.",
+    silent: "How to see the deliveries: not shown.",
     decision:
       "A webhook has a delivery log (ids with the prefix `dlv_`); a delivery can be sent again, and a test sent.",
   },

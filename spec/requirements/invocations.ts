@@ -40,13 +40,13 @@ export const invocations = {
     section: "Endpoints",
     silent: "What a request gets whose run outlasts its wait: not shown. Invoke answers with the result or an error.",
     decision:
-      "504 `still_running` with the run's id in details and a Location; the run goes on, and a retry with the same Idempotency-Key gets its result. 202 only where `Prefer` asks for it.",
+      "504 `still_running` with the run's id in details and a Location; the run goes on, and a retry with the same Idempotency-Key gets its result. 202 only if `Prefer` asks for it.",
   },
   "invocation.waits-bounded": {
     section: "Endpoints",
     silent: "How many requests of an organisation may wait for their runs: not shown.",
     decision:
-      "A part of what the node has, by tier. Beyond it 429 before the run starts, or 202 at once where `Prefer` allows it; the same Idempotency-Key then starts the run.",
+      "A part of the node's capacity, by tier. Beyond it 429 before the run starts, or 202 at once if `Prefer` allows it; the same Idempotency-Key then starts the run.",
   },
   "invocation.stream": {
     section: "Endpoints",
@@ -67,13 +67,13 @@ export const invocations = {
   },
   "runs.list-bounded": {
     section: "Limits",
-    silent: "What a list of runs costs where many are stored and few match: not shown.",
+    silent: "The cost of a list of runs if many are stored and few match: not shown.",
     decision:
       "A request reads a bounded number of runs and counts none. A page can be short or empty although there are more: `next_cursor` continues.",
   },
   "runs.steps": {
     section: "Endpoints",
-    silent: "How to see what a run did: not shown.",
+    silent: "How to see the steps of a run: not shown.",
     decision:
       "GET `/v1/agents/{agent_id}/invocations/{request_id}/steps` lists every attempt of its model calls, tool calls, listings of tools and recalls, in order, with times, tokens, the reason of a failure, and its input and output. It is empty until the run has ended.",
   },

@@ -10,7 +10,7 @@ export const keys = {
     section: "Resources and their fields",
     silent: "Whether agent_id is required, and what it does: not shown.",
     decision:
-      "It is optional, and an id or a name. A key with an agent reaches that agent alone; without, all agents of its organisation.",
+      "It is optional, and an id or a name. A key with an agent can access only that agent; without, all agents of its organisation.",
   },
   "keys.record-fields": {
     section: "Resources and their fields",
@@ -21,7 +21,7 @@ export const keys = {
   "keys.get-one": {
     section: "Endpoints",
     silent: "Whether one key can be read: not shown.",
-    decision: "GET `/v1/keys/{key_id}` answers what the list shows of it, with its `ETag`. It needs manage.",
+    decision: "GET `/v1/keys/{key_id}` answers the fields that the list shows, with its `ETag`. It needs manage.",
   },
   "keys.format": {
     section: "Authentication",

@@ -22,7 +22,7 @@ export const models = {
     section: "What the service does",
     silent: "What happens when a model fails: not shown.",
     decision:
-      "Throttling, server errors, silence and broken answers are tried again after a durable wait that honours Retry-After, then the fallback_models in order. Other refusals end the run with a message that says what to mend.",
+      "Throttling, server errors, silence and broken answers are tried again after a durable wait that honours Retry-After, then the fallback_models in order. Other refusals end the run with a message that names the fix.",
   },
   "models.unreachable": {
     section: "What the service does",

@@ -2,7 +2,7 @@ import type { RequirementTable } from "./requirement.ts";
 
 const section = "Authentication";
 
-/** How people sign in to the console by an OpenID Connect issuer. The specification knows API keys alone. */
+/** How people sign in to the console by an OpenID Connect issuer. The specification mentions only API keys. */
 export const people = {
   "console.person-sign-in": {
     section,
@@ -14,7 +14,7 @@ export const people = {
     section,
     silent: "What a person may do: not shown.",
     decision:
-      "Groups map to an organisation and a role by a setting. In several groups of one organisation, the strongest role counts; without a mapped group nobody gets in.",
+      "Groups map to an organisation and a role by a setting. In several groups of one organisation, the strongest role counts; a person without a mapped group is refused.",
   },
   "console.person-approves": {
     section,
@@ -30,7 +30,7 @@ export const people = {
   },
   "console.person-audited": {
     section,
-    silent: "Who is recorded where a person acts: not shown.",
+    silent: "The recorded actor if a person acts: not shown.",
     decision:
       "The audit log has `person` as the actor, with the id at the issuer and any verified email address, and the session.",
   },

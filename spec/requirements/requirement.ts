@@ -10,7 +10,7 @@ export type Section =
   | "Limits"
   | "Versioning";
 
-/** The specification says so. */
+/** The specification states it. */
 interface Given {
   readonly section: Section;
   readonly given: string;
@@ -18,7 +18,7 @@ interface Given {
   readonly decision?: never;
 }
 
-/** The specification leaves it open, and this is what was chosen. */
+/** The specification leaves it open, and this is the decision. */
 interface Silent {
   readonly section: Section;
   readonly silent: string;

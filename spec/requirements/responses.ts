@@ -15,7 +15,7 @@ export const responses = {
     section: "Endpoints",
     silent: "How a client notices that something was changed since it read it: not shown.",
     decision:
-      "Answers that show one agent, webhook or key carry a strong `ETag`, made from what they show but for fields that change by themselves: last_used_at, failing_since, previous_secret_expires_at, and the status of a key.",
+      "Answers that show one agent, webhook or key carry a strong `ETag`, made from their fields except those that change by themselves: last_used_at, failing_since, previous_secret_expires_at, and the status of a key.",
   },
   "changes.if-match": {
     section: "Endpoints",
@@ -52,7 +52,7 @@ export const responses = {
   "responses.rollback-deployment": {
     section: "Endpoints",
     silent: notShown("Rollback Deployment"),
-    decision: "201 with the new deployment, whose rollback_of says what was rolled back.",
+    decision: "201 with the new deployment, whose rollback_of names the deployment that was rolled back.",
   },
   "responses.search-memory": {
     section: "Endpoints",

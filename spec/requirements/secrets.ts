@@ -28,7 +28,7 @@ export const secrets = {
     section: "What the service does",
     silent: "Where a secret may be sent: not shown.",
     decision:
-      "To its hosts alone. A host stands for one origin (scheme, host and port), HTTPS unless it says otherwise, and there are no wildcards. A host that is new needs the value again in the same request; removing one does not.",
+      "Only to its hosts. A host stands for one origin (scheme, host and port), HTTPS unless it says otherwise, and there are no wildcards. A host that is new needs the value again in the same request; removing one does not.",
   },
   "secrets.permissions": {
     section: "What the service does",
@@ -56,7 +56,7 @@ export const secrets = {
     section: "What the service does",
     silent: "How an agent's file brings its secrets: not shown.",
     decision:
-      "`secrets` of `agent.yaml` names hosts and a variable, and `perch apply` and `perch dev` take the value from the environment, or else from `.env` beside it. What is missing, or not for its host, is a warning that says what to do.",
+      "`secrets` of `agent.yaml` names hosts and a variable, and `perch apply` and `perch dev` take the value from the environment, or else from `.env` beside it. A value that is missing, or not for its host, causes a warning with the fix.",
   },
   "secrets.references-stored": {
     section: "What the service does",

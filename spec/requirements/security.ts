@@ -5,7 +5,7 @@ const governs = "Whether these settings govern the REST API itself: not shown.";
 export const security = {
   "security.grace-period": {
     section: "Authentication",
-    silent: "What becomes of whoever sets `auth` and has no token: not shown.",
+    silent: "What happens to a caller who sets `auth` and has no token: not shown.",
     decision:
       "The answer has `warnings`: what is refused from now on and until when. For one hour the key that set it where there was none can read and update that agent without a token, and nothing else; it ends when `auth` is changed with a token.",
   },
@@ -59,7 +59,7 @@ export const security = {
   },
   "security.mfa-recovery-codes": {
     section: "Authentication",
-    silent: "What becomes of whoever loses the device: not shown.",
+    silent: "What happens to a user who loses the device: not shown.",
     decision: "Ten recovery codes are given at enrolment; each stands in for a code, once.",
   },
   "security.mfa-step-up": {
@@ -128,7 +128,7 @@ export const security = {
     section: "Authentication",
     silent: "How the keys are changed: not shown.",
     decision:
-      "`perch-server rotate-signing-key` lists a new key at once, signs with it after the overlap, and lists the old one for as long again. Whoever reads the directory once in its max-age knows every key in time. `--revoke` replaces a leaked key at once.",
+      "`perch-server rotate-signing-key` lists a new key at once, signs with it after the overlap, and lists the old one for as long again. A receiver that reads the directory once in its max-age knows every key in time. `--revoke` replaces a leaked key at once.",
   },
   "security.signing-keys-sealed": {
     section: "Authentication",
@@ -144,7 +144,7 @@ export const security = {
   },
   "security.no-lock-out": {
     section: "Authentication",
-    silent: "Whether settings can lock out whoever sets them: not shown.",
+    silent: "Whether settings can lock out the caller who sets them: not shown.",
     decision: "Settings that would refuse the very request that sets them are 409 `conflict`, unless `force` is true.",
   },
   "security.rate-limit-enforced": {

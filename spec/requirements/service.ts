@@ -17,7 +17,7 @@ export const service = {
   },
   "cli.failed-run-named": {
     section: "What the service does",
-    silent: "How somebody finds the run that failed: not shown.",
+    silent: "How a developer finds the run that failed: not shown.",
     decision:
       "A command whose run failed, or that lost sight of it, names the run and the next command, and says whether another try can help.",
   },
