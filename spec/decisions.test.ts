@@ -32,7 +32,7 @@ const form = new RegExp(
   String.raw`^# (?<number>\d+)\. (?<title>.+)\n\nStatus: accepted(?:; amended by (?<amendedBy>${list}))?\.\n(?:Amends: (?<amends>${list})\.\n)?\n## Context\n`,
 );
 
-/** Undefined: the record does not begin as the README describes. */
+/** Undefined if the record does not begin as the README describes. */
 function parseRecord(file: string, text: string): DecisionRecord | undefined {
   const found = form.exec(text)?.groups;
   if (!found || Number(found.number) !== Number.parseInt(file, 10)) return undefined;
@@ -47,7 +47,7 @@ function unmatchedAmendments(records: readonly Omit<DecisionRecord, "file" | "ti
   return [...said.filter((each) => !heard.includes(each)), ...heard.filter((each) => !said.includes(each))];
 }
 
-/** The numbers that a text cites: `decision 13`, `[Decision 13](…)`, `decisions 3, [13](…) and 26`, over ends of lines too. */
+/** The numbers that a text cites: `decision 13`, `[Decision 13](…)`, `decisions 3, [13](…) and 26`, also across line breaks. */
 function citedIn(text: string): number[] {
   const flat = text.replaceAll(/\]\([^)\s]*\)/g, "").replaceAll(/\s*\n\s*(?:\*|\/\/|--|#)?\s*/g, " ");
   const cited = flat.matchAll(/\bdecisions? (\[?\d+(?:(?:, | and |, and | to | or )\[?\d+)*)\b/gi);
@@ -61,14 +61,14 @@ const records = [...texts].flatMap(([file, text]) => parseRecord(file, text) ?? 
 const numbers = new Set(files.map((path) => Number.parseInt(basename(path), 10)));
 
 describe("the records of decisions", () => {
-  test("begin with a title, a status and what they amend", () => {
+  test("begin with a title, a status and the records that they amend", () => {
     expect(files.length).toBeGreaterThan(30);
     expect(files.map((path) => basename(path)).filter((file) => !records.some((each) => each.file === file))).toEqual(
       [],
     );
   });
 
-  test("name each other: what one amends is in the other's status", () => {
+  test("name each other: an amended record names the amending one in its status", () => {
     expect(records.some(({ amends }) => amends.length > 0)).toBe(true);
     expect(unmatchedAmendments(records)).toEqual([]);
   });

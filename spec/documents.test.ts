@@ -14,10 +14,10 @@ const listFiles = (pattern: string): string[] =>
     .split("\n")
     .filter((path) => path !== "" && existsSync(join(root, path)));
 const documents = listFiles("*.md");
-/** Stands here word for word, so its lines are as long as they were given. */
+/** A verbatim copy, so its lines are as long as they were given. */
 const specification = "docs/specification.md";
 
-/** The lines of a page with what is inside fences and comments blanked, so that line numbers stay. */
+/** The lines of a page with fences and comments blanked, so that line numbers stay. */
 function proseLines(markdown: string): string[] {
   let fence: string | undefined;
   return markdown.split("\n").map((line) => {
@@ -48,7 +48,7 @@ function anchorsOf(markdown: string): Set<string> {
   return anchors;
 }
 
-/** Why a link does not lead anywhere; undefined for one that does, or that leads out of the repository. */
+/** The reason why a link is broken; undefined if it works, or leads out of the repository. */
 function brokenLink(page: string, link: string): string | undefined {
   if (/^[a-z]+:/.test(link)) return undefined;
   const [path = "", anchor] = link.split("#");
@@ -110,7 +110,7 @@ describe("README.md", () => {
   const paths = operationKeys.flatMap((key) => key.match(/[a-z]{3,}/g) ?? []);
   const areas = listFiles("packages/console/src/routes/*-area.ts").map((path) => basename(path, "-area.ts"));
   const built = new Set([...paths, ...areas].map(stem));
-  /** What Perch's column lacks: the rest of the part that says "not yet", or the row's title if there is no rest. */
+  /** The missing feature in Perch's column: the rest of the part with "not yet", or the row's title if there is no rest. */
   const lacking = (markdown: string): string[] =>
     [...markdown.matchAll(/^\| ([^|]+) \| ([^|]*\bnot yet\b[^|]*) \|/gm)].flatMap(([, title = "", cell = ""]) => {
       const parts = cell.split(";").filter((part) => part.includes("not yet"));
@@ -118,7 +118,7 @@ describe("README.md", () => {
     });
   const wrongIn = (markdown: string) => lacking(markdown).filter((word) => built.has(stem(word)));
 
-  test('says "not yet" of nothing that the API or the console has', () => {
+  test('has "not yet" for no feature that the API or the console has', () => {
     expect(areas.length).toBeGreaterThan(10);
     expect(lacking(read("README.md"))).toContain("schedules");
     expect(wrongIn(read("README.md"))).toEqual([]);

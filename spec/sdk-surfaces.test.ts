@@ -16,7 +16,7 @@ const python = JSON.parse(
 ) as Surface & { readonly async_client: Surface["client"] };
 const typescript = typescriptSurface();
 
-/** What the TypeScript SDK alone has, and why. */
+/** Names that only the TypeScript SDK has, with the reason. */
 const onlyTypescript: Readonly<Record<string, string>> = {
   "Perch(csrf_token)": "for pages that Perch serves, which are not written in Python",
   "Perch(fetch)": "the platform's way to a proxy or a test; Python's is http_client",
@@ -28,7 +28,7 @@ const onlyTypescript: Readonly<Record<string, string>> = {
   "verify_webhook()": "importable on its own, so that a bundle has nothing else; Python has the module webhooks",
 };
 
-/** What the Python SDK alone has, and why. */
+/** Names that only the Python SDK has, with the reason. */
 const onlyPython: Readonly<Record<string, string>> = {
   "Perch(http_client)": "httpx's way to a proxy, certificates or a test; TypeScript's is fetch",
   "Perch.close": "the client owns a pool of connections; in TypeScript the platform does",
@@ -42,7 +42,7 @@ const onlyPython: Readonly<Record<string, string>> = {
 const withoutOthers = (lines: readonly string[], others: readonly string[]): string[] =>
   lines.filter((line) => !others.includes(line));
 
-describe("the two SDKs have the same names, but for those that are listed with a reason:", () => {
+describe("the two SDKs have the same names, except those that are listed with a reason:", () => {
   test("none is missing in Python", () => {
     const missing = withoutOthers(linesOf(typescript), linesOf(python));
     expect(missing).toEqual(Object.keys(onlyTypescript).toSorted());
@@ -53,7 +53,7 @@ describe("the two SDKs have the same names, but for those that are listed with a
     expect(missing).toEqual(Object.keys(onlyPython).toSorted());
   });
 
-  test("Python's asynchronous client has what the other has", () => {
+  test("Python's asynchronous client has the same names as the synchronous one", () => {
     expect(python.async_client).toEqual(python.client);
   });
 });

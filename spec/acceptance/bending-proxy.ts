@@ -15,9 +15,9 @@ type Bend = (reply: Reply, route: string) => void;
 
 export interface BendingProxy {
   readonly url: string;
-  /** From now on, every answer goes through this one; undefined leaves them as they are. */
+  /** Changes every answer from now on; undefined leaves them unchanged. */
   readonly use: (bend: Bend | undefined) => void;
-  /** One small lie each, and the statement that must notice it. */
+  /** Each is one small deviation, with the statement that must notice it. */
   readonly bends: readonly { readonly breaks: string; readonly bend: Bend }[];
   readonly close: () => Promise<void>;
 }
@@ -82,7 +82,7 @@ const bends: BendingProxy["bends"] = [
   },
 ];
 
-/** Passes requests on to a server, and bends the JSON of its answers on their way back. */
+/** Forwards requests to a server, and changes the JSON of its answers. */
 export async function startBendingProxy(target: string): Promise<BendingProxy> {
   let bend: Bend | undefined;
   const server = createServer((request, response) => {

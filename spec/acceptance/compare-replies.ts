@@ -1,9 +1,10 @@
 import type { Block } from "./markdown-blocks.ts";
 
 /**
- * What a page prints is compared with what really came. These differ from run to run, and each stands for any other of its kind:
- * ids, times, ids of stream events and log entries, durations in milliseconds, the port on this machine, what a slow run waited for. In the page, `…` stands for any text
- * within a line, and a line with nothing but `…` for any lines. Spaces at the end of a line do not count. Everything else must be equal.
+ * Compares the output in a page with the real output. Some values differ from run to run, and each stands for any other of its kind: ids,
+ * times, ids of stream events and log entries, durations in milliseconds, the port on this machine, and what a slow run waited for.
+ * In the page, `…` stands for any text within a line, and a line with only `…` for any lines. Spaces at the end of a line do not
+ * count. Everything else must be equal.
  */
 const variables = [
   [/^waiting for .*\n/gm, ""],
@@ -12,7 +13,7 @@ const variables = [
   // A page that leaves out the zone differs from a command that prints it.
   [/\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(\.\d{3})?/g, "<time without a zone>"],
   [/\b\d{13}-\d+\b/g, "<event id>"],
-  // Of log entries: the time and the number of one, in base64.
+  // Ids of log entries: the time and the number of the entry, in base64.
   [/\bWz[0-9A-Za-z_-]{14,40}/g, "<log id>"],
   [/("(?:duration|retry_after)_ms": ?|\b(?:duration|retry_after)_ms=)\d+/g, "$1<n>"],
   [/\b\d+ ms\b/g, "<n> ms"],
@@ -23,7 +24,7 @@ const variables = [
 const maskText = (text: string): string =>
   variables.reduce((masked, [pattern, name]) => masked.replaceAll(pattern, name), text);
 
-/** The same value with what differs from run to run named, so that two replies can be compared. */
+/** The same value with the variable parts replaced by names, so that two replies can be compared. */
 function maskValue(value: unknown, field = ""): unknown {
   if (typeof value === "string") return maskText(value);
   if (typeof value === "number" && (field === "duration_ms" || field === "retry_after_ms")) return "<n>";
@@ -32,7 +33,7 @@ function maskValue(value: unknown, field = ""): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, maskValue(inner, name)]));
 }
 
-/** `actual`, or `printed` if that is the same but for what it leaves out. */
+/** `actual`, or `printed` if both are the same except for the parts that it leaves out. */
 function elideText(printed: string, actual: string): string {
   if (!printed.includes("…")) return actual;
   const escaped = printed.replaceAll(/[\\^$.*+?()[\]{}|]/g, "\\$&");
@@ -57,7 +58,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Two values that must be equal, with what differs from run to run masked in both. */
+/** Two values that must be equal, with the variable parts masked in both. */
 export interface Comparison {
   readonly part: "reply" | "status and headers" | "body";
   readonly expected: unknown;
@@ -81,7 +82,7 @@ function splitHttp(message: string) {
   return { status, headers: headers.map((line) => line.toLowerCase()), body: body.join("\n\n").trim() };
 }
 
-/** Status line and body are compared, and of the headers those that the page prints. A page may leave out the body. */
+/** Compares the status line, the body, and those headers that the page prints. A page may leave out the body. */
 function compareHttp(printed: string, output: string): Comparison[] {
   const expected = splitHttp(printed);
   const received = splitHttp(output);
@@ -102,7 +103,7 @@ function compareHttp(printed: string, output: string): Comparison[] {
   return [head, body];
 }
 
-/** What a page prints below a block, beside what the block really printed. */
+/** The output that a page prints below a block, beside the block's real output. */
 export function compareReply({ language, text }: Block, output: string): Comparison[] {
   if (language === "json") return [compareJson("reply", JSON.parse(text), parseJson(output) ?? output)];
   return language === "http" ? compareHttp(text, output) : [compareText("reply", text, output)];

@@ -67,7 +67,7 @@ async function askForLink(jar: BrowserJar): Promise<string> {
   return link;
 }
 
-/** Comes back to the application, and returns the page that it ends at. */
+/** Returns to the application like a browser, and returns the last page. */
 async function comeBack(jar: BrowserJar, returned: string): Promise<string> {
   expect(returned).toContain(`${origin}/connected?`);
   const { url, response } = await jar.follow(returned);
@@ -98,14 +98,14 @@ describe("examples/connect-accounts", () => {
     expect(callers()).toEqual([]);
   });
 
-  test("a link that somebody else was given connects nothing: neither for its sender nor for who opened it", async () => {
+  test("a link of another user connects nothing, neither for its sender nor for the user who opens it", async () => {
     verifies("connections.confirm");
     const [mallory, victor] = [await signIn("mallory"), await signIn("victor")];
     const before = provider.tokenRequests.length;
     const link = await askForLink(mallory);
     const returned = await walkConsent(victor, link, { login: "victor@mail.example" });
     expect(await comeBack(victor, returned)).toContain("That did not work.");
-    // Nor does the sender get anything with what the victim's browser brought.
+    // Nor does the sender gain anything from the parameters of the victim's browser.
     expect(await comeBack(mallory, returned)).toContain("That did not work.");
     for (const jar of [mallory, victor]) {
       expect(await homeOf(jar)).toContain("Connect your mailbox");
@@ -126,21 +126,21 @@ describe("examples/connect-accounts", () => {
     expect(await comeBack(hal, onward)).toContain("Your mailbox is connected.");
   });
 
-  test("signing in leads to no other site, whatever the form says", async () => {
+  test("signing in leads to no other site, whatever the form contains", async () => {
     for (const next of ["https://evil.example/connected?", "//evil.example/connected?", "/\\evil.example"]) {
       const response = await submit(createBrowserJar(), "/sign-in", { user: "ivy", next });
       expect(response.headers.get("location")).toBe("/");
     }
   });
 
-  test("who says no at the provider is told that nothing was connected", async () => {
+  test("a user who denies access at the provider sees that nothing was connected", async () => {
     const dora = await signIn("dora");
     const returned = await walkConsent(dora, await askForLink(dora), { login: "dora@mail.example", decision: "deny" });
     expect(await comeBack(dora, returned)).toContain("You did not allow it");
     expect(await homeOf(dora)).toContain("Connect your mailbox");
   });
 
-  test("a consent that the provider took back is asked for again, and one new link mends it", async () => {
+  test("a consent that the provider withdrew is requested again, and one new link restores it", async () => {
     verifies("connections.needs-reauth");
     const erin = await signIn("erin");
     await connect(erin, "erin@mail.example");
@@ -153,7 +153,7 @@ describe("examples/connect-accounts", () => {
     expect(callers()).toEqual(["erin@mail.example"]);
   });
 
-  test("disconnecting ends it at the provider, too", async () => {
+  test("disconnecting revokes the tokens at the provider, too", async () => {
     verifies("connections.revoke");
     const fred = await signIn("fred");
     await connect(fred, "fred@mail.example");

@@ -5,7 +5,7 @@ import { freePort } from "@perch/testkit/installation/server-process.ts";
 
 const file = join(import.meta.dirname, "../../examples/connect-accounts/server.ts");
 
-/** Where examples/connect-accounts will answer. The agent must know its return address before it starts. */
+/** The future address of examples/connect-accounts. The agent must know its return address before it starts. */
 export const connectAccountsOrigin = async (): Promise<string> => `http://127.0.0.1:${await freePort()}`;
 
 export interface ConnectAccountsSettings {
@@ -14,7 +14,7 @@ export interface ConnectAccountsSettings {
   readonly apiKey: string;
 }
 
-/** Runs examples/connect-accounts, for the agent `support` and its tool `mailbox`. Returns what stops it. */
+/** Runs examples/connect-accounts, for the agent `support` and its tool `mailbox`. Returns a function that stops it. */
 export async function startConnectAccounts({ origin, perchUrl, apiKey }: ConnectAccountsSettings): Promise<() => void> {
   const env = { ...process.env, PORT: new URL(origin).port, PERCH_URL: perchUrl, PERCH_API_KEY: apiKey };
   const child = spawn(process.execPath, ["--no-warnings", file], { env, stdio: ["ignore", "ignore", "inherit"] });

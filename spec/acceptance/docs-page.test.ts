@@ -8,7 +8,7 @@ import { type OperationKey, operationExamples, operationKeys, operations } from 
 import { RequestPanel } from "../docs-page/request-panel.ts";
 import { shapeDifferences } from "../docs-page/shape.ts";
 
-/** With TEST_DOCS_PAGE=all, every request of the story is sent from the page, which takes a minute or two; else one of each group. */
+/** With TEST_DOCS_PAGE=all, every request of the story is sent from the page, which takes a minute or two; otherwise one of each group. */
 const sentFromPage: readonly OperationKey[] =
   process.env.TEST_DOCS_PAGE === "all"
     ? operationKeys
@@ -34,7 +34,7 @@ let page: Page;
 beforeAll(async () => {
   [server, browser] = await Promise.all([startStoryServer(), launchChromium()]);
   const context = await browser.newContext({ viewport: { width: 1400, height: 1000 } });
-  // A busy machine takes long to show what the page has.
+  // A busy machine takes a long time to render the page.
   context.setDefaultTimeout(100_000);
   page = await context.newPage();
 }, 240_000);
@@ -70,7 +70,7 @@ test("/docs shows every operation in a real browser, and asks no other host for 
 test("a key that is entered at /docs survives a reload, and neither another tab nor the next visit has it", async () => {
   if (page.url() === "about:blank") await openDocs(page);
   await tokenField(page).fill(server.apiKey);
-  // The page writes it down a moment later.
+  // The page stores it a moment later.
   await expect.poll(() => page.evaluate("JSON.stringify({ ...sessionStorage })")).toContain(server.apiKey);
   await page.reload();
   await expect.poll(() => tokenField(page).inputValue()).toBe(server.apiKey);
@@ -82,7 +82,7 @@ test("a key that is entered at /docs survives a reload, and neither another tab 
   expect(JSON.stringify(await page.context().storageState())).not.toContain(server.apiKey);
 });
 
-/** Whether a parameter or a field of what was sent is as the story has it. A webhook's URL is that of the example. */
+/** Whether a sent parameter or field matches the story. A webhook's URL is the one of the example. */
 const isAsOffered = (key: OperationKey, request: RequestParts, sent: { url: string; body: unknown }): boolean => {
   // In the page, parameters have the order of the contract.
   const sorted = (query: Iterable<[string, unknown]>) =>
@@ -108,7 +108,7 @@ test("the requests that /docs offers succeed as offered, and live answers have t
   };
   type Headers = Parameters<typeof sendOperation>[3];
   const show = async (key: OperationKey, request: RequestParts, headers?: Headers): Promise<unknown> => {
-    // The page has one key. What needs another one is sent without the page.
+    // The page has one key. Requests that need another key are sent without the page.
     const isFromPage = sentFromPage.includes(key) && headers === undefined;
     const { status, text } = await (isFromPage
       ? sendFromPage(key, request)

@@ -24,7 +24,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** A folder with nothing of ours but the document's client and the program that uses it. */
+/** A folder that contains only the generated client and the program that uses it. */
 async function generateClient(): Promise<void> {
   const document = join(root, "packages/contract/openapi.json");
   const files = ["--input", document, "--output", join(folder, "perch.ts")];

@@ -10,7 +10,7 @@ const matches = (language: string, printed: string, output: string): boolean =>
   );
 
 describe("blocks of a page", () => {
-  test("commands and programs are executed, and a block right below one is what it prints", () => {
+  test("commands and programs are executed, and a block right below one is its output", () => {
     const { steps, mistakes } = page(fence("sh", "echo a"), fence("text", "a"), "Prose.", "", fence("ts", "1;"));
     expect(steps.map(({ language, reply }) => [language, reply?.text])).toEqual([
       ["sh", "a\n"],
@@ -32,7 +32,7 @@ describe("blocks of a page", () => {
     expect(page(markdown).mistakes).toHaveLength(1);
   });
 
-  test("a block with a reason is left alone, and one in a list is found", () => {
+  test("a block with a reason is skipped, and one in a list is found", () => {
     const { steps, notExecuted, mistakes } = page(
       `<!-- not executed: it never ends -->\n${fence("sh", "sleep infinity")}`,
       "- An item:\n\n  ```sh\n  echo a\n  ```",
@@ -75,7 +75,7 @@ describe("replies", () => {
     expect(matches("text", printed, "2027-01-31 12:00:00 started")).toBe(false);
   });
 
-  test("… stands for text within a line, and alone for lines", () => {
+  test("… stands for text within a line, and for any lines on its own", () => {
     expect(matches("text", "a … z", "a b c z")).toBe(true);
     expect(matches("text", "a … z", "a b\nz")).toBe(false);
     expect(matches("text", "a\n…\nz", "a\nb\nc\nz")).toBe(true);
@@ -84,7 +84,7 @@ describe("replies", () => {
     expect(matches("json", '{"key": "perch_…"}', '{"key": "other"}')).toBe(false);
   });
 
-  test("of an HTTP answer, the headers that are printed count, and the body if it is printed", () => {
+  test("an HTTP answer is compared by its printed headers, and by its body if it is printed", () => {
     const output = 'HTTP/1.1 200 OK\r\nDate: now\r\nRetry-After: 1\r\n\r\n{"a":1}';
     expect(matches("http", "HTTP/1.1 200 OK\nretry-after: 1", output)).toBe(true);
     expect(matches("http", 'HTTP/1.1 200 OK\nretry-after: 1\n\n{ "a": 1 }', output)).toBe(true);

@@ -6,10 +6,10 @@ import { createScratchDatabase } from "@perch/testkit/installation/scratch-datab
 import { freePort, scratchSettings, waitUntilReady } from "@perch/testkit/installation/server-process.ts";
 import { endGroup, type Surroundings } from "./run-blocks.ts";
 
-/** A server that the first block of a page starts in a terminal of its own. The other blocks run in a second terminal. */
+/** A server that the first block of a page starts in a separate terminal. The other blocks run in a second terminal. */
 export interface OwnServer extends Surroundings {
   readonly url: string;
-  /** What the first block has printed so far. */
+  /** The output of the first block so far. */
   readonly output: string;
   readonly stop: () => Promise<void>;
 }
@@ -32,7 +32,7 @@ function openTerminal(commands: string, { cwd, env }: Surroundings): { child: Ch
   return { child, output: () => output };
 }
 
-/** The server of this checkout, on an empty database and a port of its own. */
+/** The server of this checkout, on an empty database and its own port. */
 export const startFromCheckout: StartOwnServer = async (commands, env) => {
   const database = await createScratchDatabase();
   const port = await freePort();
@@ -52,7 +52,7 @@ export const startFromCheckout: StartOwnServer = async (commands, env) => {
   }
 };
 
-/** `perch dev` in an empty folder, until it has said that it is ready. */
+/** `perch dev` in an empty folder, until it reports that it is ready. */
 export const startPerchDev: StartOwnServer = async (commands, env, folder) => {
   const surroundings = { cwd: mkdtempSync(join(folder, "dev-")), env };
   const { child, output } = openTerminal(commands, surroundings);

@@ -6,29 +6,29 @@ import { startOAuthToolServer } from "@perch/testkit/servers/oauth-mcp-server.ts
 import { type StartOwnServer, startFromCheckout, startPerchDev } from "./guide-servers.ts";
 
 /**
- * What a guide needs besides a server, an organisation and its key (`PERCH_URL`, `PERCH_API_KEY`), and `PORT`, a free port.
- * A page that is not named here needs nothing else, and its commands run in the checkout.
+ * The requirements of a guide besides a server, an organisation and its key (`PERCH_URL`, `PERCH_API_KEY`), and `PORT`, a free port. A page
+ * that is not listed here needs nothing else, and its commands run in the checkout.
  */
 export interface GuideSetup {
   /** The tier of the organisation whose key the page has; pro unless set. */
   readonly tier?: "free" | "pro" | "enterprise";
   /** Runs the commands in an empty folder. */
   readonly inEmptyFolder?: true;
-  /** The first block starts a server, and the other blocks use that one in place of the one that all pages share. */
+  /** The first block starts a server, which the other blocks use instead of the shared one. */
   readonly startOwnServer?: StartOwnServer;
-  /** Starts what the page talks to, and returns variables for its commands. */
+  /** Starts the services that the page uses, and returns variables for its commands. */
   readonly start?: () => Promise<{ readonly env: NodeJS.ProcessEnv; readonly stop: () => Promise<void> }>;
-  /** A test elsewhere that executes the blocks of a language, with the name of the page in it. */
+  /** A test elsewhere that executes the blocks of one language. It contains the name of the page. */
   readonly executedBy?: { readonly language: "python"; readonly test: string };
 }
 
-/** A server that speaks OpenAI's chat completions, in the place of the reader's own. */
+/** A server with OpenAI's chat completions, in place of the reader's own. */
 async function startChatServer() {
   const { url, close } = await startOpenAiServer(() => ({ text: "It is on its way." }));
   return { env: { LLM_URL: url, LLM_API_KEY: modelServerKey }, stop: close };
 }
 
-/** An API behind an authorization server, and a program in the place of the reader's browser, which consents there. */
+/** An API behind an authorization server, and a program in place of the reader's browser, which consents there. */
 async function startMailbox() {
   const provider = await startAccountProvider({ perch: [] });
   const mailbox = await startOAuthToolServer(provider);

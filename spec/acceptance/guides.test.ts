@@ -49,7 +49,7 @@ async function createOrganisations(names: readonly string[]): Promise<ReadonlyMa
   return new Map(names.map((name, index) => [name, created[index] ?? ""]));
 }
 
-/** A reader's shell has none of our settings or npm's, but for those that say where `pnpm services up` finds its programs. */
+/** A reader's shell has none of our settings or npm's, except those with which `pnpm services up` finds its programs. */
 const readersEnvironment = (): NodeJS.ProcessEnv => ({
   ...Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^(PERCH|npm)_/.test(name) || name.startsWith("PERCH_SERVICES_")),
@@ -129,7 +129,7 @@ describe.each(guides)("docs/guides/%s", (name) => {
     if (file) expect(readFileSync(join(root, file), "utf8")).toContain(`docs/guides/${name}`);
   });
 
-  test("works as printed, and prints what the page says", { timeout: 180_000 }, () =>
+  test("works as printed, and prints the output of the page", { timeout: 180_000 }, () =>
     setup.startOwnServer ? runWithOwnServer(name, page, setup.startOwnServer) : runWithSharedServer(name, page, setup),
   );
 });
@@ -150,7 +150,7 @@ describe("README.md", () => {
     expect(others.map(({ line }) => line)).toEqual(executed);
   });
 
-  test("has a program that compiles, and prints what the page says", () => {
+  test("has a program that compiles, and prints the output of the page", () => {
     expect(program.length).toBeGreaterThan(0);
     expect(program.filter(({ reply }) => !reply)).toEqual([]);
     return runWithSharedServer("README.md", { ...readPage(""), steps: program }, {});
@@ -160,7 +160,7 @@ describe("README.md", () => {
 describe(sdkReadme, () => {
   const { mistakes, steps } = readPage(readFileSync(join(root, sdkReadme), "utf8"));
 
-  test("has a program that compiles, and prints what the page says", () => {
+  test("has a program that compiles, and prints the output of the page", () => {
     expect(mistakes).toEqual([]);
     expect(steps.filter((step) => !isProgram(step) || !step.reply)).toEqual([]);
     expect(steps.length).toBeGreaterThan(5);
@@ -168,7 +168,7 @@ describe(sdkReadme, () => {
   });
 });
 
-test("the guides were found, and what is not executed is listed", () => {
+test("the guides were found, and the blocks that are not executed are listed", () => {
   const all = [...pages.values()];
   const steps = all.flatMap(({ steps }) => steps);
   const replies = steps.filter(({ reply }) => reply);

@@ -1,11 +1,11 @@
 /**
- * The fenced blocks of a page, and what a test does with each of them:
+ * The fenced blocks of a page, and how a test treats each of them:
  *
  * - `sh` is executed, in one shell for the whole page; `ts` and `js` are executed, as one program for each page.
- * - `json`, `text`, `http` or `yaml` right after one of these is what it prints (see compare-replies.ts).
+ * - `json`, `text`, `http` or `yaml` right after one of these is its output (see compare-replies.ts).
  * - `json` after a line `<!-- body of: POST /v1/agents -->` must be a valid body of that operation.
- * - A block after a line `<!-- not executed: the reason -->` is left alone.
- * - A line `<!-- exit status: 1 -->` says how a block of commands ends, if not with 0.
+ * - A block after a line `<!-- not executed: the reason -->` is skipped.
+ * - A line `<!-- exit status: 1 -->` gives the exit status of a block of commands, if it is not 0.
  * - Any other block is a mistake in the page.
  */
 
@@ -17,7 +17,7 @@ export interface Block {
   readonly exitStatus: number;
 }
 
-/** A block that is executed, and the block below it that shows what it prints. */
+/** A block that is executed, and the block below it with its output. */
 export interface Step extends Block {
   readonly reply: Block | undefined;
 }
@@ -26,7 +26,7 @@ export interface Page {
   readonly steps: readonly Step[];
   readonly bodies: readonly (Block & { readonly operation: string })[];
   readonly notExecuted: readonly { readonly line: number; readonly reason: string }[];
-  /** Why nothing on this page is executed, if the page says so: `<!-- page not executed: the reason -->`. */
+  /** Why nothing on this page is executed, if the page gives a reason: `<!-- page not executed: the reason -->`. */
   readonly pageNotExecuted: string | undefined;
   /** What is wrong with the page, in words. */
   readonly mistakes: readonly string[];

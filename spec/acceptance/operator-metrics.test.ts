@@ -47,7 +47,7 @@ const seriesIn = (text: string): Map<string, number> =>
       .map((line) => [line.slice(0, line.lastIndexOf(" ")), Number(line.slice(line.lastIndexOf(" ") + 1))]),
   );
 
-/** What of one metric is not 0, by its labels. */
+/** The values of one metric that are not 0, by their labels. */
 const countsOf = (text: string, name: string): Record<string, number> =>
   Object.fromEntries(
     [...seriesIn(text)].filter(([series, value]) => series.split("{")[0] === name && value !== 0).sort(),
@@ -62,7 +62,7 @@ const script = (...steps: object[]) => ({ model: "perch/script", instructions: J
 const toolCall = { name: "perch_echo", arguments: { a: 1 } };
 
 describe("GET /metrics on the operators' port", () => {
-  test("counts requests, runs, model calls and tool calls exactly, under names that are few", async () => {
+  test("counts requests, runs, model calls and tool calls exactly, under a small number of names", async () => {
     expect((await newAgent("echo", { model: "perch/echo" })).status).toBe(201);
     expect((await newAgent("broken", script({ fail: "permanent" }))).status).toBe(201);
     expect((await newAgent("caller", script({ tool_calls: [toolCall] }, { reply: "done" }))).status).toBe(201);
@@ -155,7 +155,7 @@ describe("GET /metrics on the operators' port", () => {
     const names = new Set(asked.flatMap((text) => text.match(/\b(perch|process|nodejs)_[a-z0-9_]+/g) ?? []));
     expect(names.size).toBeGreaterThan(15);
     expect([...names].filter((name) => !known.has(name))).toEqual([]);
-    // And nothing of ours is measured that nobody looks at.
+    // Every metric of ours is used on the dashboard, in an alert or in the runbook.
     const shown = (name: string) => names.has(name) || names.has(`${name.replace(/_(sum|count|bucket)$/, "")}_bucket`);
     expect([...known].filter((name) => name.startsWith("perch_") && !shown(name))).toEqual([]);
   });
@@ -181,7 +181,7 @@ describe("GET /metrics on the operators' port", () => {
     expect((await call("GET", "/metrics")).status).toBe(404);
   });
 
-  test("says when the engine is away", async () => {
+  test("reports that the engine is away", async () => {
     await perch.engine.stop();
     expect((await call("POST", `${agents}/echo/invoke`, { message: "hello" })).status).toBe(503);
     const text = await scrape();

@@ -10,7 +10,7 @@ import { runCommand, startServer } from "@perch/testkit/installation/server-proc
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 
 const suffix = randomBytes(4).toString("hex");
-/** Names that are harmful wherever they are not quoted. */
+/** Names that do harm if they are not quoted. */
 const names = { database: `perch's "${suffix}"`, owner: `plain "o'${suffix}"`, server: `server $perch$ ${suffix}` };
 const passwords = { owner: randomBytes(12).toString("hex"), server: `s%/${randomBytes(12).toString("hex")}` };
 const folder = mkdtempSync(join(tmpdir(), "perch-prepare-"));
@@ -45,10 +45,10 @@ beforeAll(async () => {
   writeFileSync(passwordFile, `${passwords.server}\n`);
   await withClient(admin(), async (client) => {
     await client.query(`create role ${quoted(names.owner)} login createrole password '${passwords.owner}'`);
-    // On a PostgreSQL of its own it would create these roles, and have no more of them than this.
+    // On a separate PostgreSQL the owner would create these roles itself, and then have exactly these rights over them.
     for (const role of ["perch_app", "perch_platform", "perch_recorder"])
       await client.query(`grant ${role} to ${quoted(names.owner)} with admin option, inherit false, set false`);
-    // template1 has pgvector already where `pnpm services up` prepared the server.
+    // template1 already has pgvector if `pnpm services up` prepared the server.
     await client.query(`create database ${quoted(names.database)} owner ${quoted(names.owner)} template template0`);
   });
 });
@@ -108,7 +108,7 @@ describe("perch-server prepare-database", () => {
     expect(rows).toEqual([{ powerful: false, memberOf: ["perch_app"], connects: true, creates: false, open: false }]);
   });
 
-  test("without --run prints a script for psql, with a password only where it made it", async () => {
+  test("without --run prints a script for psql, with a password only if it made one", async () => {
     const made = await run("--database", names.database, "--owner", names.owner);
     const given = await run("--server-password-file", passwordFile, "--owner-password-file", passwordFile);
     expect([made.code, given.code]).toEqual([0, 0]);

@@ -37,7 +37,7 @@ async function startExample(perchUrl: string, organisation: string): Promise<Exa
   return { url, child };
 }
 
-/** A Perch of which there is nothing but its keys: the test signs the calls. */
+/** A fake Perch with nothing but its keys: the test signs the calls. */
 async function startKeyDirectory(): Promise<{ readonly url: string; readonly server: Server }> {
   const server = createServer((_, reply) => void reply.end(JSON.stringify({ keys: [publicKey] })));
   const port = await freePort();
@@ -112,7 +112,7 @@ const send = async (body: string, headers: Record<string, string>) => {
 const callDirectly = (body: string, headers: Record<string, string>) => send(body, signed(body, headers));
 
 describe("the example in TypeScript", () => {
-  test("is an agent: it knows who speaks and what was said before, and a retry gets the same answer", async () => {
+  test("is an agent: it knows the user and the earlier messages, and a retry gets the same answer", async () => {
     verifies("agent.remote-runtime");
     const made = await post("", { name: "remote-bot", runtime: { type: "http", url: example.url } });
     expect(made.status).toBe(201);
@@ -131,7 +131,7 @@ describe("the example in TypeScript", () => {
     expect(await say("goodbye")).toEqual(second);
   });
 
-  test("asked again with the same Idempotency-Key, even at once, answers the same, whatever it is asked", async () => {
+  test("repeats its answer for the same Idempotency-Key, even at once, whatever the message", async () => {
     const key = { "idempotency-key": "direct-1" };
     const body = JSON.stringify(question("hello"));
     const together = await Promise.all(Array.from({ length: 10 }, () => callDirectly(body, key)));
@@ -140,13 +140,13 @@ describe("the example in TypeScript", () => {
     expect(later).toMatchObject({ status: 200, text: expect.stringContaining("Turn 1: somebody said hello") });
   });
 
-  test("forgets what failed, and lives on", async () => {
+  test("forgets a failed request, and goes on", async () => {
     const key = { "idempotency-key": "direct-2" };
     for (const wrong of ["no JSON", "{}"]) expect((await callDirectly(wrong, key)).status).toBe(500);
     expect((await callDirectly(JSON.stringify(question("still there?")), key)).status).toBe(200);
   });
 
-  test("answers nobody but Perch: 401 without a signature, with another body, and for a copy", async () => {
+  test("answers only Perch: 401 without a signature, with another body, and for a copy", async () => {
     const body = JSON.stringify(question("hello"));
     const headers = signed(body, { "idempotency-key": "direct-3" });
     expect(await send(body, { "idempotency-key": "direct-3" })).toMatchObject({ status: 401 });
@@ -155,7 +155,7 @@ describe("the example in TypeScript", () => {
     expect(await send(body, headers)).toMatchObject({ status: 401, text: expect.stringContaining("came before") });
   });
 
-  test("answers no agent of another organisation, though Perch signs for that too", async () => {
+  test("refuses an agent of another organisation, although Perch signs its requests too", async () => {
     verifies("security.calls-verified");
     const otherOrganisation = "org_01m7evf00be8nv2290e6zkb9p3";
     const headers = { "idempotency-key": "direct-4", "perch-organisation": otherOrganisation };

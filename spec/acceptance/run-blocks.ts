@@ -8,7 +8,7 @@ import type { Step } from "./markdown-blocks.ts";
 
 const root = join(import.meta.dirname, "../..");
 const separator = "=== end of block ===";
-/** Of all commands of a page together. */
+/** The limit for all commands of a page together. */
 const shellTimeoutMs = 300_000;
 
 export interface Surroundings {
@@ -68,7 +68,7 @@ export async function runShellBlocks(blocks: readonly Step[], surroundings: Surr
   const timer = setTimeout(() => void endGroup(child), shellTimeoutMs);
   const [code] = (await once(child, "exit")) as [number | null];
   clearTimeout(timer);
-  // What the page left running in the background would keep the pipe open.
+  // A background process that the page started would keep the pipe open.
   await endGroup(child);
   child.stdout.destroy();
   const outputs = output.split(separator).map((text) => text.trim());

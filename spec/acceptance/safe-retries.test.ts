@@ -38,7 +38,7 @@ test("a process killed between effect and answer: the retry gets the first answe
 
   const doomed = await startServer(database, settings);
   await fetch(`${doomed.url}/v1/me`, { headers: { authorization: `Bearer ${apiKey}` } });
-  // A frozen Valkey holds the process up for a quarter of a second after the commit, before the answer: there it dies.
+  // A frozen Valkey delays the process for a quarter of a second after the commit and before the answer, and the process is killed then.
   valkey.freeze();
   const exited = once(doomed.child, "exit");
   const first = request(doomed.url).then(

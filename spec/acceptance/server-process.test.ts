@@ -29,7 +29,7 @@ const run = (args: string[], env: NodeJS.ProcessEnv) =>
   );
 
 describe("perch-server", () => {
-  test("says which settings are missing, and exits with 2", async () => {
+  test("names the missing settings, and exits with 2", async () => {
     const { code, stderr } = await run(["serve"], { PATH: process.env.PATH });
     expect(code).toBe(2);
     expect(stderr).toContain("PERCH_DATABASE_URL");
@@ -49,7 +49,7 @@ describe("perch-server", () => {
     });
   });
 
-  test("says what is wrong with an option", async () => {
+  test("reports the problem of an option", async () => {
     const env = { ...process.env, ...scratchSettings(database, 0) };
     expect(await run(["create-organisation", "--tier", "gold", "--name", "x"], env)).toMatchObject({
       code: 2,
@@ -74,7 +74,7 @@ describe("perch-server", () => {
     expect(stderr).toMatch(/^The role .* row-level security\..*\n$/);
   });
 
-  test("says in one line where no database answers, and exits with 1", async () => {
+  test("names in one line the address where no database answers, and exits with 1", async () => {
     const nowhere = "postgres://perch_server:not-shown@127.0.0.1:1/perch";
     const env = { ...process.env, ...scratchSettings(database, 0), PERCH_DATABASE_URL: nowhere };
     const remedy =
@@ -82,7 +82,7 @@ describe("perch-server", () => {
     expect(await run(["create-organisation", "--name", "x"], env)).toEqual({ code: 1, stdout: "", stderr: remedy });
   });
 
-  test("set-tier changes how much an organisation may ask for, on a running server, from the next requests on", async () => {
+  test("set-tier changes the limits of an organisation, on a running server, from the next requests on", async () => {
     const key = await runCommand(database, ["create-organisation", "--name", "Growing"]);
     const server = await startServer(database);
     const me = async () => {
@@ -121,7 +121,7 @@ describe("perch-server", () => {
       headers: { authorization: `Bearer ${key}`, "content-type": "application/json", "content-length": body.length },
     });
     slow.write(body.slice(0, 5));
-    // One that never asks for anything must not be waited for.
+    // A connection that never sends a request must not delay the exit.
     const mute = connect(Number(new URL(server.url).port), "127.0.0.1").on("error", () => undefined);
     await once(mute, "connect");
     await fetch(`${server.url}/healthz`);
@@ -144,7 +144,7 @@ describe("perch-server", () => {
     expect(performance.now() - answeredAt).toBeLessThan(10_000);
   });
 
-  test("logs its start, what it misses, and requests as JSON lines, without keys and passwords", async () => {
+  test("logs its start, its missing parts, and requests as JSON lines, without keys and passwords", async () => {
     const key = await runCommand(database, ["create-organisation", "--name", "Logged"]);
     const away = {
       PERCH_VALKEY_URL: "redis://:valkey-password@127.0.0.1:1",

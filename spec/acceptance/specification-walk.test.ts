@@ -24,7 +24,7 @@ const idsOf = (findings: readonly Finding[], outcome: Finding["outcome"]): strin
   findings.filter((finding) => finding.outcome === outcome).map(({ statement }) => statement.id);
 
 describe("the specification walk", () => {
-  test("at least 210 statements, each with an id of its own, and every departure is in its decision record", () => {
+  test("at least 210 statements, each with its own id, and every departure is in its decision record", () => {
     expect(statements.length).toBeGreaterThanOrEqual(210);
     expect(new Set(statements.map(({ id }) => id)).size).toBe(statements.length);
     const departures = statements.filter(({ departure }) => departure);
@@ -42,7 +42,7 @@ describe("the specification walk", () => {
 
   test("a server whose answers differ from the specification in small things fails the walk", async () => {
     const found = async (id: string): Promise<string> => {
-      // A world of its own: what one has seen, it does not ask for again.
+      // Another world, because a world does not repeat requests that it has already made.
       const world = createWorld({ url: proxy.url, key: own.keys.pro });
       const statement = statements.find((one) => one.id === id);
       return (

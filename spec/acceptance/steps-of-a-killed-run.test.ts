@@ -35,7 +35,7 @@ interface Step {
   readonly output: unknown;
 }
 
-test("the steps of a run that was killed in the middle tell the whole story: in the API, the CLI and the stream", async () => {
+test("the steps of a run that was killed in the middle are complete in the API, the CLI and the stream", async () => {
   verifies("runs.steps");
   // `stock` is away at first, `price` does not exist, and the first `order` never answers: its worker is killed meanwhile.
   const callsOf = (path: string) => shop.calls.filter((call) => call.path === path).length;
@@ -55,7 +55,7 @@ test("the steps of a run that was killed in the middle tell the whole story: in 
   const perch = await startInstallation({
     settings: {
       PERCH_OUTBOUND_ALLOWED_PRIVATE_RANGES: "127.0.0.0/8",
-      // Streams outlive the process there.
+      // Streams survive the process in Valkey.
       PERCH_VALKEY_URL: serviceUrl("PERCH_VALKEY_URL"),
     },
   });

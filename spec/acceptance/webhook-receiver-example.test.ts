@@ -58,7 +58,7 @@ const linesOf = (id: string) => printed.split("\n").filter((line) => line.includ
 const post = async (body: string, signature: string) =>
   (await fetch(receiverUrl, { method: "POST", headers: { "x-service-signature": signature }, body })).status;
 
-test("the receiver takes the events of runs, and a repeated one once", async () => {
+test("the receiver handles the events of runs, and a repeated one only once", async () => {
   verifies("webhooks.signature-check", "events.delivered-to-url");
   await call("POST", "/agents", { name: "bot", model: "perch/echo" });
   const { request_id } = await call<{ request_id: string }>("POST", "/agents/bot/invoke", { message: "hello" });
@@ -79,7 +79,7 @@ test("while the secret is rotated, the receiver with the old one goes on", async
   await expect.poll(() => linesOf(request_id.replace("req_", "evt_")).length, { timeout: 10_000 }).toBe(1);
 });
 
-test("401 for what is not signed with its secret: another body, another key, nothing at all", async () => {
+test("401 for a request that is not signed with its secret: another body, another key, no signature", async () => {
   verifies("webhooks.signature-check");
   const body = JSON.stringify({ id: "evt_1", type: "agent.completed", data: {} });
   const sign = (key: string, text: string) => createHmac("sha256", key).update(text).digest("hex");

@@ -20,7 +20,7 @@ export class RequestPanel {
     this.#url = url;
   }
 
-  /** Opens the panel, with the list of all operations at its side. The page has a key already. */
+  /** Opens the panel, with the list of all operations at its side. The page already has a key. */
   static async open(page: Page, url: string): Promise<RequestPanel> {
     await page
       .getByRole("button", { name: /^Test Request/ })
@@ -41,7 +41,7 @@ export class RequestPanel {
     await item.click();
   }
 
-  /** Replaces what only this server knows, as a reader pastes it: ids and keys of its own answers. All else stays as offered. */
+  /** Replaces values that only this server knows, as a reader pastes them: ids and keys of its own answers. All others stay as offered. */
   async #paste(key: OperationKey, { params = {}, body }: RequestParts): Promise<void> {
     const offered = operationExamples[key]?.request ?? {};
     for (const [name, value] of Object.entries(params)) {

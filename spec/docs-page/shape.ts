@@ -1,4 +1,4 @@
-/** Where a live answer has other fields or types than an example. null stands for any type, and a list for its first item. */
+/** The places where a live answer has other fields or types than an example. null stands for any type, and a list for its first item. */
 export function shapeDifferences(example: unknown, live: unknown, path = "body"): string[] {
   if (example === null || live === null) return [];
   if (Array.isArray(example) && Array.isArray(live)) {

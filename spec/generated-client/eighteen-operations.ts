@@ -19,7 +19,7 @@ interface Reply {
   readonly data: unknown;
 }
 
-/** The answer of this status: the client has a type for each. */
+/** The answer with this status: the client has a type for each. */
 function expectStatus<R extends Reply, S extends R["status"]>(reply: R, status: S): Extract<R, { status: S }> {
   ok(reply.status === status, `expected ${status}, got ${reply.status} ${JSON.stringify(reply.data)}`);
   return reply as Extract<R, { status: S }>;

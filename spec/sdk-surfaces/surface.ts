@@ -1,4 +1,4 @@
-/** What of an SDK its users can name, in `snake_case`. */
+/** The public names of an SDK, in `snake_case`. */
 export interface Surface {
   readonly client: {
     readonly options: readonly string[];
@@ -15,7 +15,7 @@ export function linesOf({ client, errors, classes, functions }: Surface): string
   const members = (owners: Readonly<Record<string, readonly string[]>>): string[] =>
     Object.entries(owners).flatMap(([owner, names]) => names.map((name) => `${owner}.${name}`));
   const inherited = (name: string): readonly string[] => errors[name]?.fields ?? [];
-  // Every error has a message, by whatever name: in Python it is `str(error)` too.
+  // Every error has a message under some name: in Python it is `str(error)` too.
   const isOwn = (parent: string) => (field: string) => field !== "message" && !inherited(parent).includes(field);
   return [
     ...client.options.map((name) => `Perch(${name})`),

@@ -10,7 +10,7 @@ type Class = new (...args: never[]) => object;
 const isClass = (value: unknown): value is Class =>
   typeof value === "function" && Function.prototype.toString.call(value).startsWith("class ");
 
-/** Methods and accessors, with those that are inherited and those that are kept in a field. */
+/** Methods and accessors, including inherited ones and those in fields. */
 function membersOf(prototype: object, instance: object = {}): string[] {
   const kept = Object.entries(instance).flatMap(([name, value]) => (typeof value === "function" ? [name] : []));
   const own = Object.getOwnPropertyNames(prototype).filter((name) => name !== "constructor" && name !== "then");
@@ -25,13 +25,13 @@ function optionNames(): string[] {
   return [...body.matchAll(/^ {2}readonly (\w+)\?:/gm)].map(([, name = ""]) => name);
 }
 
-/** The name is that of the class. */
+/** The name is the class's. */
 const fieldsOf = (error: object): string[] => Object.keys(error).filter((field) => field !== "name");
 
 const errorClasses = Object.entries(sdk).flatMap(([name, value]) =>
   isClass(value) && value.prototype instanceof Error ? [{ name, value }] : [],
 );
-/** Fields are made by constructors, so there has to be an error of each class. */
+/** Constructors create the fields, so an error of each class is needed. */
 function createErrorOf(type: Class): object {
   if (type === sdk.DeploymentFailedError) return new sdk.DeploymentFailedError({ error: "" } as sdk.Deployment, {});
   if (type === sdk.RequestVerificationError) return new sdk.RequestVerificationError("expired", "");

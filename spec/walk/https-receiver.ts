@@ -17,7 +17,7 @@ export interface HttpsReceiver {
   readonly close: () => Promise<void>;
 }
 
-/** A webhook endpoint with a certificate of its own. Each path is another webhook's. */
+/** A webhook endpoint with its own certificate. Each path is a different webhook. */
 export async function startHttpsReceiver({ cert, key }: Certificate): Promise<HttpsReceiver> {
   const deliveries: Delivery[] = [];
   const server = createServer({ cert, key }, (request, response) => {

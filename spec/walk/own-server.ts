@@ -20,7 +20,7 @@ export interface OwnServer {
   readonly tlsUrl: string;
   readonly authority: Certificate;
   readonly clientCertificate: Certificate;
-  /** A certificate of an authority that nobody trusts. */
+  /** A certificate of an untrusted authority. */
   readonly foreignCertificate: Certificate;
   readonly keys: { readonly free: string; readonly pro: string; readonly enterprise: string };
   readonly receiver: HttpsReceiver;
@@ -63,7 +63,7 @@ async function endChild(child: ChildProcess): Promise<void> {
   await exited;
 }
 
-/** A server, a node with TLS, an engine, a token issuer and a webhook receiver, all on a database of their own. */
+/** A server, a node with TLS, an engine, a token issuer and a webhook receiver, all on a separate database. */
 export async function startOwnServer(): Promise<OwnServer> {
   const undo: (() => unknown)[] = [];
   const stop = async () => {

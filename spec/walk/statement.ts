@@ -1,6 +1,6 @@
 import type { World } from "./world.ts";
 
-/** Where a statement does not hold as worded: how, and the decision record that says why. */
+/** How a statement differs from its words, and the decision record with the reason. */
 export interface Departure {
   readonly differs: string;
   readonly decision: number;
@@ -11,10 +11,10 @@ export interface Statement {
   readonly id: string;
   /** The words of the specification, shortened. */
   readonly says: string;
-  /** Throws where the live server does not do what the words say or, with `departure`, what was decided. */
+  /** Throws if the live server does not do what the words say or, with `departure`, what was decided. */
   readonly check: (world: World) => Promise<void>;
   readonly departure?: Departure;
-  /** Needs what only the walk's own server offers: other tiers, TLS, its database, a receiver it can reach. */
+  /** Needs features that only the walk's own server has: other tiers, TLS, its database, a receiver it can reach. */
   readonly needsOwnServer?: true;
 }
 

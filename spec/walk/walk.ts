@@ -44,7 +44,7 @@ async function examine(world: World, section: string, statement: Statement, isOw
   return { section, statement, outcome: "decided", note: `${departure.differs} Decision ${departure.decision}.` };
 }
 
-/** Checks every statement in turn: later ones use what earlier ones have made, and lists must not change meanwhile. */
+/** Checks every statement in turn: later ones use objects of earlier ones, and lists must not change meanwhile. */
 export async function walk(
   world: World,
   isOwn: boolean,

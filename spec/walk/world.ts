@@ -10,7 +10,7 @@ interface CallParts extends RequestParts {
 
 export type Call = (method: string, path: string, parts?: CallParts) => Promise<Answer>;
 
-/** The server that is walked, and what the statements have made there so far. */
+/** The server under test, and the objects that the statements have created there so far. */
 export interface World {
   readonly url: string;
   readonly key: string;
@@ -18,7 +18,7 @@ export interface World {
   /** The same value for every statement that asks for it by this name. */
   readonly once: <T>(name: string, make: () => Promise<T>) => Promise<T>;
   readonly own: () => OwnServer;
-  /** With what agents that demand a token or a second factor can be removed in the end. */
+  /** Credentials with which agents that demand a token or a second factor can be removed in the end. */
   readonly removal: { key: string; readonly headers: Record<string, string> };
   /** Removes the agents and revokes the keys that the walk has made. */
   readonly cleanUp: () => Promise<void>;
@@ -69,7 +69,7 @@ export const newName = (): string => `walk-${randomBytes(6).toString("hex")}`;
 export interface MadeAgent {
   readonly id: string;
   readonly name: string;
-  /** Where its paths begin. */
+  /** The beginning of its paths. */
   readonly path: string;
 }
 

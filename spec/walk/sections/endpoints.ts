@@ -7,7 +7,7 @@ import { parameterValues } from "./parameter-values.ts";
 const pathWith = (path: string, agentId: string): string =>
   path.replace("{agent_id}", agentId).replaceAll(/\{\w+\}/g, "none");
 
-/** What each operation of the table must have answered, besides having succeeded with the given body and parameters. */
+/** The expected answer of each operation of the table, besides having succeeded with the given body and parameters. */
 const outcomes: Readonly<Record<number, (answer: Awaited<ReturnType<typeof answerOf>>) => void>> = {
   1: (answer) => equal(single(answer, 200).response, "hello", "response"),
   2: (answer) => answers(answer, 200),
@@ -79,7 +79,7 @@ const bodies: readonly Statement[] = [
   statement("invoke.response", "Invoke Agent: response, request_id, tokens_used, duration_ms", async (world) => {
     const fields = { response: text, request_id: text, tokens_used: integer, duration_ms: integer };
     hasExactly(single(await answerOf(world, 1), 200), fields, "data");
-    // A run that takes its time is waited for: nobody asked for a 202.
+    // A slow run is waited for, because the request does not ask for a 202.
     const script = JSON.stringify({ steps: [{ reply: "late", delay_ms: 1500 }] });
     const { answer } = await newRun(world, await newAgent(world, { model: "perch/script", instructions: script }));
     hasExactly(single(answer, 200), fields, "data");

@@ -15,7 +15,7 @@ const limited = (world: World): Promise<Answer> =>
     return world.call("GET", path);
   });
 
-/** A database that refuses one name, which no part of the server expects. */
+/** A database that refuses one name, which the server does not expect. */
 async function breakDatabase(world: World): Promise<Answer> {
   const { sql } = world.own();
   const name = newName();

@@ -18,7 +18,7 @@ const numberIn = ({ headers }: Answer, name: string): number => {
   return Number(value);
 };
 
-/** Requests of the Free tier until one is refused: how many were answered, and the refusal. */
+/** Sends requests of the Free tier until one is refused. Returns how many were answered, and the refusal. */
 const exhausted = (world: World) =>
   world.once("exhausted", async () => {
     const startedMs = Date.now();
@@ -34,7 +34,7 @@ const tierRows: readonly Statement[] = (Object.keys(tiers) as Tier[]).flatMap((t
   const [perMinute, burst] = tiers[tier];
   return [
     onOwnServer(`limits.${tier}-rate`, `${tier}: ${perMinute} requests per minute`, async (world) => {
-      // The policy (IETF draft) says in how many seconds a whole burst comes back.
+      // The policy (IETF draft) gives the seconds in which a whole burst refills.
       const { headers } = await ask(world, tier);
       const [, quota, window] = /;q=(\d+);w=(\d+)/.exec(String(headers["ratelimit-policy"])) ?? [];
       equal((Number(quota) * 60) / Number(window), perMinute, "requests per minute");
@@ -43,7 +43,7 @@ const tierRows: readonly Statement[] = (Object.keys(tiers) as Tier[]).flatMap((t
       equal(numberIn(await ask(world, tier), "x-ratelimit-limit"), burst, "X-RateLimit-Limit");
       if (tier !== "free") return;
       const { answered, seconds } = await exhausted(world);
-      // One was taken before, and one comes back each second.
+      // One was taken before, and one refills each second.
       holds(answered >= burst - 4 && answered <= burst + Math.ceil(seconds), `${answered} answered in ${seconds} s`);
     }),
   ];

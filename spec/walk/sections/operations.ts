@@ -8,7 +8,7 @@ interface SpecifiedOperation {
   readonly method: "GET" | "POST" | "PATCH" | "DELETE";
   readonly path: string;
   readonly isList: boolean;
-  /** Whether the table gives it query parameters, or says that the specification does not show them (E2). */
+  /** Whether the table lists its query parameters, or notes that the specification does not show them (E2). */
   readonly takesQuery: boolean;
 }
 

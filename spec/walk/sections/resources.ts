@@ -149,7 +149,7 @@ const logAndMetricFields: readonly Statement[] = [
     statement(`log.${field}`, `Log entry ${field}: ${kind[0]}`, async (world) => {
       for (const entry of await logEntries(world)) {
         isA(entry[field], kind, field);
-        // `id` is beyond the specification: it tells entries apart that read the same (decision 24).
+        // `id` is beyond the specification: it distinguishes entries with the same text (decision 24).
         const fields = ["id", "level", "message", "metadata", "timestamp"];
         equal(Object.keys(entry).sort(), fields, "fields of a log entry");
         if (field === "level") holds(["debug", "info", "warn", "error"].includes(String(entry.level)), "level");

@@ -76,19 +76,19 @@ const oauth: readonly Statement[] = [
   onOwnServer("oauth.provider", "OAuth 2.0: auth.provider", async (world) => {
     equal((await authOf(world)).provider, world.own().issuer.issuer, "provider");
     const { path } = await oauthAgent(world);
-    refuses(await withToken(world, path, sign(valid())), 401, "unauthorized", "a token of somebody else");
+    refuses(await withToken(world, path, sign(valid())), 401, "unauthorized", "a token of another issuer");
   }),
   onOwnServer("oauth.client-id", "OAuth 2.0: auth.clientId", async (world) => {
     equal((await authOf(world)).clientId, oidcClient.clientId, "clientId");
   }),
   onOwnServer("oauth.client-secret", "OAuth 2.0: auth.clientSecret", async (world) => {
-    // An opaque token means nothing without asking the issuer, which takes the client's secret.
+    // An opaque token has no meaning without the issuer, which the client's secret gives access to.
     const resource = "urn:opaque";
     const { issuer: provider } = world.own().issuer;
     const auth = { type: "oauth2", provider, ...oidcClient, audience: resource, scopes: ["read:agents"] };
     const right = await newAgent(world, { auth });
     const wrong = await newAgent(world, { auth: { ...auth, clientSecret: "another secret" } });
-    // A token of its own for each: what the issuer said of one is kept for a while.
+    // A new token for each, because the issuer's answer about a token is cached for a while.
     const issueOpaque = () => world.own().issuer.issueToken({ scope: "read:agents", resource });
     holds((await withToken(world, wrong.path, await issueOpaque())).status >= 400, "a wrong secret was accepted");
     answers(await withToken(world, right.path, await issueOpaque()), 200, "the right secret");

@@ -18,7 +18,7 @@ export interface Subscription {
   readonly agentPath: string;
 }
 
-/** A webhook of one agent, at a path of its own of the receiver. */
+/** A webhook of one agent, with its own path of the receiver. */
 export async function subscribe(world: World, agentId: string, events: readonly string[]): Promise<Subscription> {
   const path = `/${newName()}`;
   const body = { agent_id: agentId, url: world.own().receiver.url + path, events };
@@ -32,7 +32,7 @@ export const deliveriesTo = (world: World, { path }: Subscription): readonly Del
 export const delivered = (world: World, subscription: Subscription): Promise<Delivery> =>
   eventually(() => deliveriesTo(world, subscription)[0], "a delivery");
 
-/** The deliveries of one run that completed and of one that failed, and whom they were for. */
+/** The deliveries of one completed run and of one failed run, with their receivers. */
 export const bothDeliveries = (world: World) =>
   world.once("deliveries", async () => {
     const names = ["agent.completed", "agent.failed"];
@@ -51,7 +51,7 @@ export const bothDeliveries = (world: World) =>
 const signatureOf = (body: Buffer | string, secret: string): string =>
   createHmac("sha256", secret).update(body).digest("hex");
 
-/** The example receiver, which is what our documents tell a receiver to do. */
+/** The example receiver, which our documents recommend to receivers. */
 async function withReceiver(secret: string, use: (url: string) => Promise<void>): Promise<void> {
   const port = await freePort();
   const env = { PATH: process.env.PATH, PORT: String(port), PERCH_WEBHOOK_SECRET: secret };
