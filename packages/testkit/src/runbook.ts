@@ -1,14 +1,14 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** What the runbook says about one alert. */
+/** The runbook's entry about one alert. */
 export interface RunbookEntry {
   readonly alert: string;
-  /** In one line, so that a sentence can be found that is wrapped in the page. */
+  /** On one line, so that a sentence that is wrapped in the page can be found. */
   readonly text: string;
   /** The query under "Confirm". */
   readonly query: string;
-  /** Statements that the operator is told to run. */
+  /** Statements that the operator should run. */
   readonly sql: readonly string[];
 }
 

@@ -14,7 +14,7 @@ export interface Edge {
   readonly from: string;
   /** A path from the root, or a package's name. */
   readonly to: string;
-  /** Nothing but types is imported, so nothing of the target is loaded. */
+  /** Only types are imported, so no code of the target is loaded. */
   readonly typesOnly: boolean;
 }
 

@@ -21,7 +21,7 @@ export function pathOf(key: OperationKey, { params = {}, query = {} }: RequestPa
   return search.size > 0 ? `${filled}?${search}` : filled;
 }
 
-/** Sends the request of an operation, and returns whatever is answered. */
+/** Sends the request of an operation, and returns the response. */
 export async function sendOperation(
   { url, apiKey }: { readonly url: string; readonly apiKey: string },
   key: OperationKey,

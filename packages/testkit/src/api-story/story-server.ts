@@ -11,10 +11,10 @@ import { withClient } from "../installation/scratch-database.ts";
 export interface StoryServer {
   readonly url: string;
   readonly apiKey: string;
-  /** Of somebody who runs the installation. */
+  /** The key of an operator of the installation. */
   readonly operatorKey: string;
   readonly webhookUrl: string;
-  /** An authorization server where everybody consents. */
+  /** An authorization server that consents for every user. */
   readonly issuer: string;
   readonly stop: () => Promise<void>;
 }
@@ -35,7 +35,7 @@ export async function openLink(link: string): Promise<string> {
   return new URL(returned).searchParams.get("code") ?? "";
 }
 
-/** In an organisation of its own, so that the story's has nothing which its examples do not show. */
+/** In a separate organisation, so that the story's organisation contains only what its examples show. */
 async function createOperatorKey({ database, run }: Installation): Promise<string> {
   await run("create-organisation", "--name", "Operators");
   const { rows } = await withClient(database.adminUrl, (client) =>
@@ -45,7 +45,7 @@ async function createOperatorKey({ database, run }: Installation): Promise<strin
   return run("create-key", "--organisation", organisation, "--operate");
 }
 
-/** A server with an engine, a webhook receiver and an authorization server, and an organisation without anything. */
+/** A server with an engine, a webhook receiver and an authorization server, and an empty organisation. */
 export async function startStoryServer(): Promise<StoryServer> {
   const undo: (() => unknown)[] = [];
   const stop = async () => {

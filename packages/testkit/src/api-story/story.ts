@@ -10,17 +10,17 @@ type Send = <K extends OperationKey>(
 
 /** How the requests of the story are sent: over HTTP to record them, or through the page at `/docs` to try what it offers. */
 export interface Narration {
-  /** Sends the request that is the example of its operation. Every operation has exactly one. */
+  /** Sends the example request of its operation. Every operation has exactly one. */
   readonly show: Send;
   /** Sends a request that the story needs and that no example shows. */
   readonly prepare: Send;
-  /** Of somebody who runs the installation. */
+  /** The key of an operator of the installation. */
   readonly operatorKey: string;
   /** URL of a webhook that receives events. */
   readonly webhookUrl: string;
   /** An authorization server. */
   readonly issuer: string;
-  /** What a user does with the link of a connection. Returns the code that the application gets. */
+  /** Acts as a user on the link of a connection. Returns the code that the application gets. */
   readonly openLink: (link: string) => Promise<string>;
 }
 
@@ -118,7 +118,7 @@ async function deployTheAgent(narration: Narration): Promise<void> {
   });
 }
 
-/** A run that was cancelled before its second step: cancelling it again changes nothing, so that the answer is the same every time. */
+/** A run that was cancelled before its second step. Cancelling it again changes nothing, so that the answer is always the same. */
 async function cancelLongRun({ prepare }: Narration): Promise<string> {
   const { model, instructions } = (await prepare("GET /v1/agents/{agent_id}", { params })).data;
   const search = { tool_calls: [{ name: "search", arguments: { query: "bicycles" } }], delay_ms: 2000 };
@@ -353,8 +353,8 @@ async function deleteWhatIsLeft({ show }: Narration): Promise<void> {
 }
 
 /**
- * The life of a support agent, from an organisation without anything: every operation succeeds once, in an order in which what it needs
- * exists. The examples in the OpenAPI document are these requests and their answers.
+ * The life of a support agent, from an empty organisation: every operation succeeds once, in an order in which its requirements exist. The
+ * examples in the OpenAPI document are these requests and their answers.
  */
 export async function playStory(narration: Narration): Promise<void> {
   await createTheAgent(narration);

@@ -1,7 +1,7 @@
 /** Follows redirects by hand and keeps cookies by origin, as a browser does. SameSite is not modelled. */
 export interface BrowserJar {
   readonly request: (url: string, init?: RequestInit) => Promise<Response>;
-  /** Requests, and follows redirects until something else is answered, or `until` matches the next address. */
+  /** Sends a request, and follows redirects until another answer comes, or `until` matches the next address. */
   readonly follow: (url: string, init?: RequestInit, until?: RegExp) => Promise<{ url: string; response: Response }>;
   readonly cookies: (origin: string) => Map<string, string>;
   /** Every `Set-Cookie` so far, in full. */
@@ -48,7 +48,10 @@ export function createBrowserJar(): BrowserJar {
   return { request, follow, cookies, setCookies };
 }
 
-/** Fills the login page of the test issuer in, to which a redirect of Perch led. Returns the address to which it sends the browser back. */
+/**
+ * Fills in the login page of the test issuer, to which a redirect of Perch led. Returns the address to which the issuer sends the browser
+ * back.
+ */
 export async function signInAtIssuer(jar: BrowserJar, start: string, fields: Record<string, string>): Promise<string> {
   const callback = /\/console\/oidc\/callback/;
   const login = await jar.follow(start, {}, callback);

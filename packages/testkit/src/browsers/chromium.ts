@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { type Browser, chromium, type LaunchOptions } from "playwright-core";
 
-/** The shell has no windows, and needs a third less processor time than the browser with them. */
+/** The headless shell needs a third less processor time than the full browser. */
 const paths = [
   "/usr/bin/chromium-headless-shell",
   "/usr/bin/chromium",
@@ -18,7 +18,7 @@ const args = [
   "--no-first-run",
 ];
 
-/** The machine's own Chromium, which asks nothing of other hosts by itself. */
+/** The machine's own Chromium, which sends no requests to other hosts by itself. */
 export function launchChromium(options: LaunchOptions = {}): Promise<Browser> {
   const executablePath = paths.find((path) => existsSync(path));
   if (!executablePath) throw new Error("No Chromium on this machine: apt-get install chromium-headless-shell");

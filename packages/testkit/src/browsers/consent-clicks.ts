@@ -1,7 +1,7 @@
 import type { BrowserContext } from "playwright-core";
 import { startToolServer, type TestServer } from "../servers/tool-server.ts";
 
-/** A person's application: its page that browsers come back to. */
+/** A user's application: the page that browsers come back to. */
 export interface Application extends TestServer {
   readonly returnUrl: string;
 }
@@ -12,15 +12,15 @@ export async function startApplication(): Promise<Application> {
   return { url, close, returnUrl: `${url}/connected` };
 }
 
-/** What a browser brought back to the application. */
+/** The parameters with which a browser came back to the application. */
 export interface Returned {
   readonly connectionId: string;
   readonly code: string;
 }
 
 /**
- * Clicks from the link to the application: the button of Perch's page, the user name and `Allow` at the provider. A browser that is
- * signed in there already is not asked for a name.
+ * Clicks from the link to the application: the button of Perch's page, the user name and `Allow` at the provider. A browser that is already
+ * signed in there is not asked for a name.
  */
 export async function clickConsent(context: BrowserContext, link: string, login: string, returnUrl: string) {
   const page = await context.newPage();

@@ -6,13 +6,13 @@ import { type AccountProvider, accountClients, startAccountProvider } from "../i
 /** A provider where users have accounts, and an agent whose tool is called with them. */
 export interface Accounts {
   readonly agent: string;
-  /** A link for the user, which nobody has opened. */
+  /** A link for the user, not opened yet. */
   readonly invite: (userId: string) => Promise<string>;
   /** From a link to an account that runs use. */
   readonly connect: (userId: string) => Promise<string>;
   /** A run that calls the tool. */
   readonly use: (userId: string) => Promise<void>;
-  /** The user takes the consent back at the provider. */
+  /** The user withdraws the consent at the provider. */
   readonly withdraw: (userId: string) => void;
   readonly close: () => Promise<void>;
 }
@@ -47,7 +47,7 @@ const createAgent = (perch: Perch, agent: string, toolUrl: string, { issuer }: A
   });
 
 export async function openAccounts(perch: Perch, perchUrl: string, toolUrl: string, agent: string): Promise<Accounts> {
-  // Tokens that end at once: the next run needs the provider again.
+  // Tokens that expire at once, so that the next run needs the provider again.
   const provider = await startAccountProvider({ perch: [perchUrl], accessTokenSeconds: 1 });
   await createAgent(perch, agent, toolUrl, provider);
   const createLink = (userId: string) => perch.connections.create(agent, { user_id: userId, tool: "mailbox" });

@@ -34,12 +34,12 @@ export async function openContext(
 }
 
 interface Tabs {
-  /** The tab of this key; without one, that of the key in the options. */
+  /** The tab of this key; without one, the tab of the key in the options. */
   readonly of: (apiKey?: string) => Promise<Page>;
   readonly close: () => Promise<void>;
 }
 
-/** One browser and tab for each key that pages are seen with, opened when it is first needed. */
+/** One browser and tab for each key, opened when it is first needed. */
 export function createTabs(
   browser: Browser,
   url: string,
@@ -64,7 +64,7 @@ export function createTabs(
   };
 }
 
-/** What a page did that it must not do, and what it asked for. */
+/** The forbidden actions of a page, and its requests. */
 export interface Watch {
   /** Method and URL of every request, in their order. */
   readonly requests: { readonly method: string; readonly url: URL }[];
@@ -78,7 +78,7 @@ export interface Watch {
 const isRefusal = (text: string): boolean =>
   /^Failed to load resource: the server responded with a status|, 4\d\d \w+, correlation id/.test(text);
 
-/** Watches a page from now on, and adds to what was seen before, if that is given. */
+/** Watches a page from now on, and adds to an earlier watch if one is given. */
 export function watch(page: Page, seen: Watch = { requests: [], refusals: [], complaints: [] }): Watch {
   page.on("request", (request) => seen.requests.push({ method: request.method(), url: new URL(request.url()) }));
   page.on("response", (response) => {
@@ -103,7 +103,7 @@ export async function visit(page: Page, path: string): Promise<void> {
   await settle(page);
 }
 
-/** Goes to an address as a link does, without loading the console again: for tests whose subject is not the load. */
+/** Goes to an address as a link does, without loading the console again, for tests that are not about loading. */
 export async function follow(page: Page, path: string): Promise<void> {
   const isOpen = /\/console\/(?!sign-in)/.test(page.url());
   if (!isOpen || path.startsWith("/console/sign-in")) return visit(page, path);
@@ -114,13 +114,13 @@ export async function follow(page: Page, path: string): Promise<void> {
   await settle(page);
 }
 
-/** Something in sight that says that it is loading. At the end of a long list, out of sight, it may stay. */
+/** A visible sign that the page is loading. At the end of a long list, out of sight, one may stay. */
 const isLoading = `[...document.querySelectorAll("[role=status]")].some((status) => {
   const { top, bottom, height } = status.getBoundingClientRect();
   return /Loading/.test(status.textContent) && height > 0 && top < innerHeight && bottom > 0;
 })`;
 
-/** Waits until the page shows its title, and nothing in sight says that it is loading. */
+/** Waits until the page shows its title, and no visible part is loading. */
 export async function settle(page: Page): Promise<void> {
   await page.locator("h1:visible").first().waitFor();
   await until(page, `document.fonts.status === "loaded" && !${isLoading}`);
@@ -137,7 +137,10 @@ export async function until<T = unknown>(page: Page, expression: string, timeout
   }
 }
 
-/** All that a script can read back in this browser, as text. An entry named `key` is no property of the storage, so each is asked for. */
+/**
+ * Everything that a script can read back in this browser, as text. An entry named `key` is not a property of the storage, so each entry is
+ * read by name.
+ */
 export const readStored = (page: Page): Promise<string> =>
   page.evaluate<string>(`JSON.stringify([document.cookie, ...[localStorage, sessionStorage].map((storage) =>
     Array.from({ length: storage.length }, (_, index) => [storage.key(index), storage.getItem(storage.key(index))]))])`);

@@ -6,17 +6,17 @@ import { startInstallation } from "../installation/installation.ts";
 import { installationSettings } from "../installation/installation-settings.ts";
 import type { ScratchDatabase } from "../installation/scratch-database.ts";
 
-/** A server whose console a browser opens. All of it can be sent to another process, but for `stop`. */
+/** A server whose console a browser opens. All of it except `stop` can be sent to another process. */
 export interface ConsoleServer {
   readonly url: string;
   readonly database: Omit<ScratchDatabase, "drop">;
-  /** With these, another process of the server joins it: the same engine. */
+  /** With these settings, another process of the server joins the same engine. */
   readonly settings: Readonly<Record<string, string>>;
-  /** All that the server has logged. */
+  /** The complete log of the server. */
   readonly logFile: string;
 }
 
-/** Starts a server with an engine and a database of its own, which logs everything. */
+/** Starts a server with its own engine and database, which logs everything. */
 export async function startConsoleServer(
   extra: Readonly<Record<string, string>> = {},
 ): Promise<ConsoleServer & { readonly stop: () => Promise<void> }> {
@@ -31,9 +31,9 @@ export async function startConsoleServer(
     const log = createWriteStream(logFile);
     undo.push(() => log.close());
     const shared = {
-      // Tools and issuers of these tests are on this machine.
+      // The tools and issuers of these tests are on this machine.
       PERCH_OUTBOUND_ALLOWED_PRIVATE_RANGES: "127.0.0.0/8",
-      // Receivers of webhooks too. A delivery that they refuse has failed after a second, not after three days.
+      // The receivers of webhooks too. A refused delivery fails after a second, not after three days.
       PERCH_WEBHOOK_ALLOW_LOOPBACK: "true",
       PERCH_WEBHOOK_RETRY_DELAY_SECONDS: "0.2,0.2",
       ...extra,

@@ -5,15 +5,15 @@ export interface ConsolePage {
   /** Part of the name of its screenshots. */
   readonly name: string;
   readonly path: string;
-  /** Only who holds this key sees the page as it is meant. Without one, the story's admin key. */
+  /** The key with which the page looks as intended. Without one, the story's admin key. */
   readonly apiKey?: string;
 }
 
 const isId = /^[a-z]+_[0-9a-z]{26}$/;
-/** In these, an agent's name is the second part of the address. */
+/** In these areas, an agent's name is the second part of the address. */
 const ofAgent = ["agents", "runs", "memory", "connections"];
 
-/** The route of an address: without ids, names of agents and what is searched for, but for the two that lead to another page. */
+/** The route of an address: without ids, names of agents and search, except the two that lead to another page. */
 function routeOf({ path, apiKey }: ConsolePage): string {
   const { pathname, searchParams } = new URL(path, "http://localhost");
   const [, , first = "", second, ...rest] = pathname.split("/");
@@ -24,7 +24,7 @@ function routeOf({ path, apiKey }: ConsolePage): string {
   return [parts.join("/"), searchParams.has("agent"), searchParams.has("tail"), apiKey !== undefined].join(" ");
 }
 
-/** One page of each route: what CI looks at. `CONSOLE_PAGES=all` looks at every state of each, which takes some ten minutes. */
+/** One page of each route, which is what CI checks. `CONSOLE_PAGES=all` checks every state of each, which takes some ten minutes. */
 export function listPagesToCheck(story: Story): readonly ConsolePage[] {
   const pages = listPages(story);
   if (process.env.CONSOLE_PAGES === "all") return pages;

@@ -4,18 +4,18 @@ import { withClient } from "../installation/scratch-database.ts";
 
 const hourMs = 3_600_000;
 
-/** What an agent did in the last day. */
+/** The runs of an agent in the last day. */
 export interface PastTraffic {
   readonly organisationId: string;
   readonly agentId: string;
   readonly runs: number;
-  /** One in so many fails. */
+  /** One in this many fails. */
   readonly failsEvery: number;
   readonly version: string | null;
   readonly durationMs: number;
   readonly message: string;
   readonly response: string;
-  /** Only between these hours ago, as a version that was a canary for a while. */
+  /** Only between these hours ago, as for a version that was a canary for a while. */
   readonly between?: readonly [number, number];
 }
 

@@ -3,12 +3,12 @@ import { modelServerKey } from "../servers/models/model-server.ts";
 import { lastUserMessage, startOpenAiServer } from "../servers/models/openai-server.ts";
 import { startToolServer } from "../servers/tool-server.ts";
 
-/** What the agents of the story call: a model with OpenAI's protocol, the shop's tools, and who is told of events. */
+/** The services that the story's agents call: a model with OpenAI's protocol, the shop's tools, and the receivers of webhooks. */
 export interface ShopAddresses {
   readonly modelUrl: string;
   readonly modelKey: string;
   readonly toolUrl: string;
-  /** Receives webhooks: `/warehouse` takes them, `/crm` fails, `/mailer` wants them in an hour, `/old-shop` never again. */
+  /** Receives webhooks: `/warehouse` accepts them, `/crm` fails, `/mailer` asks for a retry in an hour, `/old-shop` is gone. */
   readonly hookUrl: string;
 }
 

@@ -20,9 +20,9 @@ export interface Story {
   readonly apiKey: string;
   readonly organisationId: string;
   readonly runs: {
-    /** Looked an order up, and answered. */
+    /** Looked up an order, and answered. */
     readonly completed: string;
-    /** A tool was tried twice, and another one failed. */
+    /** One tool was called twice, and another one failed. */
     readonly troubled: string;
     readonly failed: string;
     /** Takes ten minutes. */
@@ -101,7 +101,7 @@ async function createAgents(perch: Perch, { toolUrl, modelUrl, modelKey }: Shop)
   const research = script({ reply: "Reading the market reports of the last quarter.", delay_ms: 600_000 });
   const limits = { timeout_seconds: 900 };
   await perch.agents.create({ name: "research", model: "perch/script", instructions: research, limits });
-  // A model call is not cut short: a run that is cancelled ends before its next step.
+  // A model call is not interrupted: a cancelled run ends before its next step.
   const collect = { delay_ms: 1000, tool_calls: [{ name: "perch_echo", arguments: { source: "orders" } }] };
   const digest = script(collect, { reply: "Nothing new." });
   await perch.agents.create({ name: "weekly-digest", model: "perch/script", logs: "full", instructions: digest });
@@ -177,7 +177,7 @@ async function recordPast({ database }: Pick<ConsoleServer, "database">, organis
   );
 }
 
-/** Tells the story of a tea shop: seven agents, their traffic of a day, and a few runs worth looking at. */
+/** Creates a tea shop: seven agents, their traffic of a day, and a few runs worth looking at. */
 export async function tellStory(server: ConsoleServer, shop: Shop, name = "Ghent Tea"): Promise<Story> {
   const { apiKey, organisationId, perch } = await createOrganisation(server, name);
   await createAgents(perch, shop);

@@ -25,7 +25,7 @@ const consentPage = (uid: string, user: string, client: string) =>
 <button name="decision" value="allow">Allow</button> <button name="decision" value="deny">Deny</button>`,
   );
 
-/** Everything that was asked for. */
+/** Grants everything that was requested. */
 async function saveGrant(provider: Provider, accountId: string, params: Readonly<Record<string, unknown>>) {
   const grant = new provider.Grant({ clientId: String(params.client_id), accountId });
   const scope = String(params.scope ?? "");
@@ -34,7 +34,7 @@ async function saveGrant(provider: Provider, accountId: string, params: Readonly
   return grant.save();
 }
 
-/** Asks who it is (without a password), and then for consent. Unknown names become users. */
+/** Asks for a user name (without a password), and then for consent. Unknown names become users. */
 export async function handleInteraction(provider: Provider, request: IncomingMessage, response: ServerResponse) {
   const { uid, prompt, params, session } = await provider.interactionDetails(request, response);
   const form = request.method === "POST" ? new URLSearchParams(await text(request)) : undefined;
@@ -60,13 +60,13 @@ export async function handleInteraction(provider: Provider, request: IncomingMes
 export interface Consent {
   readonly login: string;
   readonly decision?: "allow" | "deny";
-  /** Where the walk ends: the address is returned, and not requested. */
+  /** Where the walk ends: the address is returned, not requested. */
   readonly until?: RegExp;
 }
 
 /**
- * Walks an account provider's pages as a person does who says who they are and then allows or denies access. `start` leads there, and may
- * be a redirect. Returns the address to which the browser is sent back.
+ * Walks an account provider's pages as a person who signs in and then allows or denies access. `start` leads there, and may be a redirect.
+ * Returns the address to which the browser is sent back.
  */
 export async function consentAtProvider(
   jar: BrowserJar,

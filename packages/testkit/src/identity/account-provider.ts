@@ -15,14 +15,14 @@ import { type AccountStore, createAccountStore } from "./account-store.ts";
 
 export const accountScopes = ["mail.read", "mail.send", "offline_access"];
 
-/** Its clients from the start. A machine client has credentials of its own and no users. */
+/** Its clients from the start. A machine client has its own credentials and no users. */
 export const accountClients = {
   public: { clientId: "perch-public" },
   confidential: { clientId: "perch-confidential", clientSecret: "a-secret-of-the-account-client" },
   machine: { clientId: "perch-machine", clientSecret: "a-secret-of-the-machine-client" },
 } as const;
 
-/** What the token endpoint does. A function's answer is sent as JSON. */
+/** The behaviour of the token endpoint. A function's answer is sent as JSON. */
 export type TokenEndpointMode =
   | "up"
   | "hang"
@@ -42,11 +42,11 @@ export interface AccountProviderOptions {
   readonly fetchDocument?: (url: string) => Promise<Response>;
   readonly revocation?: boolean;
   readonly refreshTokens?: boolean;
-  /** Sends users back without asking who have allowed the same client the same before, as many providers do. */
+  /** Sends a user back without asking if the same consent was given before, as many providers do. */
   readonly remembersConsents?: boolean;
   readonly rotation?: boolean;
   readonly accessTokenSeconds?: number;
-  /** Added to its metadata, or with undefined taken from it. */
+  /** Added to its metadata; an undefined field is removed. */
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
@@ -57,7 +57,7 @@ export interface TokenRequest {
   readonly status: number;
 }
 
-/** Whose an access token is. Client credentials have no user. */
+/** The owner of an access token. Client credentials have no user. */
 export interface TokenOwner {
   readonly user: string | undefined;
   readonly clientId: string;
@@ -69,20 +69,20 @@ export interface TokenOwner {
 /** A real authorization server on loopback, where users have accounts. Its pages ask for a user name, and then for consent. */
 export interface AccountProvider {
   readonly issuer: string;
-  /** Those that were answered by the server itself, in order. */
+  /** The requests that the server itself answered, in order. */
   readonly tokenRequests: readonly TokenRequest[];
   readonly countTokenRequests: (grantType: TokenRequest["grantType"], status?: number) => number;
-  /** "POST /token", in order, whatever was answered. */
+  /** "POST /token", in order, whatever the answer. */
   readonly requests: readonly string[];
   readonly setTokenEndpoint: (mode: TokenEndpointMode) => void;
   readonly setAccessTokenSeconds: (seconds: number) => void;
-  /** Its tokens and refresh tokens no longer count. */
+  /** Its tokens and refresh tokens become invalid. */
   readonly revokeGrants: (user: string) => void;
   readonly hasGrant: (user: string) => boolean;
-  /** Undefined unless the token counts: signature, expiry, and a grant that was not revoked. */
+  /** Undefined unless the token is valid: signature, expiry, and a grant that was not revoked. */
   readonly verifyToken: (token: string) => Promise<TokenOwner | undefined>;
   readonly stop: () => Promise<void>;
-  /** After a stop, at the same address, with all that it knew. */
+  /** After a stop, starts at the same address with the same state. */
   readonly start: () => Promise<void>;
 }
 
@@ -111,7 +111,7 @@ function configuredClients(issuer: string, perch: readonly string[]) {
   ];
 }
 
-/** Organisations are made later than a provider: its configured clients have the redirect addresses of all of them. */
+/** Organisations are created after the provider, so its configured clients have the redirect addresses of all of them. */
 function allowEveryOrganisation({ Client }: Provider, issuer: string, perch: readonly string[]): void {
   const configured: readonly string[] = Object.values(accountClients).map(({ clientId }) => clientId);
   const { redirectUriAllowed } = Client.prototype;
@@ -122,7 +122,7 @@ function allowEveryOrganisation({ Client }: Provider, issuer: string, perch: rea
   };
 }
 
-/** Always, but if it may remember: oidc-provider asks no more than once for the same client and scopes. */
+/** Asks every time, unless it may remember: oidc-provider asks only once for the same client and scopes. */
 function consentPolicy(remembersConsents: boolean) {
   const policy = interactionPolicy.base();
   if (remembersConsents) return policy;
@@ -196,7 +196,7 @@ function createProvider({ issuer, jwk, store, accessTokenSeconds }: ProviderPart
 
 const metadataPaths = ["/.well-known/oauth-authorization-server", "/.well-known/openid-configuration"];
 
-/** The JSON that the server itself answers, with changes. */
+/** The server's own JSON answer, with changes. */
 function changeMetadata(response: ServerResponse, change: Readonly<Record<string, unknown>>): void {
   const end = response.end.bind(response);
   response.end = ((body: string | Buffer) => {
@@ -237,7 +237,7 @@ export async function startAccountProvider(options: AccountProviderOptions): Pro
   const provider = createProvider({ issuer, jwk, store, accessTokenSeconds: () => seconds }, options);
   provider.use(async (context, next) => {
     await next();
-    // Undefined for what is not the protocol's, such as a browser's request for an icon.
+    // Undefined for a request outside the protocol, such as a browser's request for an icon.
     if (context.oidc?.route !== "token") return;
     const { params = {}, client } = context.oidc;
     const { grant_type, resource } = params;

@@ -1,6 +1,6 @@
 type Payload = Record<string, unknown> & { readonly grantId?: string; readonly accountId?: string; consumed?: number };
 
-/** What an account provider keeps. The package's own store forgets all but the last thousand entries. */
+/** The storage of an account provider. The package's own store forgets all but the last thousand entries. */
 export interface AccountStore {
   readonly adapter: new (model: string) => object;
   /** The ids of the grants that a user has given. */

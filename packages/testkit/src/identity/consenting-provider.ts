@@ -5,7 +5,7 @@ import { serverMetadata } from "./scripted-server.ts";
 
 const metadataPath = "/.well-known/oauth-authorization-server";
 
-/** Perch is no client that it registers: the definition names one. */
+/** Perch does not register itself as a client: the definition names one. */
 const metadataOf = (issuer: string) => serverMetadata(issuer, { registration_endpoint: undefined });
 
 const tokens = {
@@ -29,7 +29,7 @@ export interface ConsentingProvider {
   readonly stop: () => void;
 }
 
-/** An authorization server that asks nobody: every browser is sent back with a code, and every code is worth the same tokens. */
+/** An authorization server without a consent page: it sends every browser back with a code, and every code is worth the same tokens. */
 export async function startConsentingProvider(): Promise<ConsentingProvider> {
   const server = createServer((request, response) => {
     request.resume();

@@ -5,7 +5,7 @@ import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { Provider } from "oidc-provider";
 import { freePort } from "../installation/server-process.ts";
 
-/** What the issuer says of an account, of any type: a hostile issuer says what it likes. */
+/** The issuer's claims about an account, of any type: a hostile issuer may send anything. */
 export type Account = Readonly<Record<string, unknown>>;
 
 export interface PeopleIssuerOptions {
@@ -13,13 +13,13 @@ export interface PeopleIssuerOptions {
   readonly origins: readonly string[];
   /** Keyed by user name, which is the subject too. They may change at any time. */
   readonly accounts: Map<string, Account>;
-  /** Whether groups stand in the ID token. Otherwise only userinfo has them. */
+  /** Whether the ID token contains the groups. Otherwise only userinfo has them. */
   readonly groupsInIdToken?: boolean;
   readonly refreshTokens?: boolean;
   readonly accessTokenSeconds?: number;
 }
 
-/** A real OpenID provider on loopback where people sign in. Its page asks for a user name and nothing else. */
+/** A real OpenID provider on loopback where people sign in. Its page asks only for a user name. */
 export interface PeopleIssuer {
   readonly issuer: string;
   readonly clientId: string;
@@ -31,7 +31,7 @@ export interface PeopleIssuer {
   /** The next request of this path gets this as JSON, or 503 if it is undefined. */
   readonly answerNext: (path: string, answer: () => Promise<object | undefined>) => void;
   readonly stop: () => Promise<void>;
-  /** After a stop, at the same address, with all that it knew. */
+  /** After a stop, starts at the same address with the same state. */
   readonly start: () => Promise<void>;
 }
 
@@ -72,7 +72,7 @@ function createProvider(issuer: string, jwk: object, options: PeopleIssuerOption
       const claims = accounts.get(accountId);
       return claims && { accountId, claims: () => ({ sub: accountId, ...claims }) };
     },
-    // Nobody is asked for consent: the client is the installation's own.
+    // Consent is not requested, because the client is the installation's own.
     loadExistingGrant: async ({ oidc }: { readonly oidc: { readonly session: { readonly accountId: string } } }) => {
       const grant = new provider.Grant({ clientId: client.clientId, accountId: oidc.session.accountId });
       grant.addOIDCScope("openid profile email groups offline_access");

@@ -1,10 +1,10 @@
 import type { TestServer } from "../servers/tool-server.ts";
 import { type HttpToolAnswer, type HttpToolCall, startToolServer } from "../servers/tool-server.ts";
 
-/** A server that says what a test likes, path by path: an authorization server or a tool of an attacker. */
+/** A server with answers that a test chooses, path by path: an authorization server or a tool of an attacker. */
 export interface ScriptedServer extends TestServer {
   readonly calls: readonly HttpToolCall[];
-  /** Answers of a path, without its query, from now on. What is not set is 404. */
+  /** The answers of a path, without its query, from now on. Unset paths are 404. */
   readonly set: (path: string, answer: HttpToolAnswer | ((call: HttpToolCall) => HttpToolAnswer)) => void;
   readonly countCalls: (path: string) => number;
 }

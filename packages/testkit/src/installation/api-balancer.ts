@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { waitUntil } from "../services/commands.ts";
 import { acceptsConnections, freePort } from "./server-process.ts";
 
-/** HAProxy in front of API nodes. Every answer says in `x-served-by` which of them it came from. */
+/** HAProxy in front of API nodes. Every answer names its node in `x-served-by`. */
 const configuration = (listenPort: number, urls: readonly string[]): string => `global
   nbthread 1
 defaults

@@ -6,7 +6,7 @@ test.each([
   ["all", 0],
 ] as const)("the roles %s, and commands, start from the bundle and answer", async (_, workers) => {
   process.env.TEST_SERVER_MAIN ??= await bundleServer();
-  // Imported now: it reads which file starts the server.
+  // Imported here, because it reads which file starts the server.
   const { startInstallation } = await import("./installation.ts");
   const { url, createOrganisation, stop } = await startInstallation({ workers });
   try {

@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** The process ids of its children that run now. */
 export function childrenOf(parent: number): number[] {
   return readdirSync("/proc")
     .map(Number)

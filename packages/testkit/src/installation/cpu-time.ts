@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 /** The processes of a system under load, by the name of their part. A part may start and end processes. */
 export type Parts = Readonly<Record<string, () => readonly number[]>>;
 
-/** What processes and the machine have used since their start. */
+/** The time that processes and the machine have used since their start. */
 export interface CpuTimes {
   readonly parts: Readonly<Record<string, number>>;
   readonly busyMs: number;
@@ -14,7 +14,7 @@ export interface CpuTimes {
 /** The kernel counts in hundredths of a second on every platform that we support (USER_HZ). */
 const tickMs = 10;
 
-/** Time of a process with the children that it has waited for, as a backend of PostgreSQL that has ended. */
+/** The time of a process with the children that it has waited for, such as an ended PostgreSQL backend. */
 function processMs(pid: number): number {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
@@ -49,7 +49,7 @@ export function readCpuTimes(parts: Parts): CpuTimes {
 export interface CpuUse {
   /** Milliseconds by part. */
   readonly parts: Readonly<Record<string, number>>;
-  /** Shares of the machine: used by processes that are no part, taken by other virtual machines, and used by nobody. */
+  /** Shares of the machine: used by processes outside the parts, taken by other virtual machines, and idle. */
   readonly foreign: number;
   readonly stolen: number;
   readonly idle: number;

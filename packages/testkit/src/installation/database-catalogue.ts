@@ -9,7 +9,7 @@ export interface Relation {
   readonly hasOrganisation: boolean;
   /** Row-level security is enabled, and forced for the owner too. */
   readonly isForced: boolean;
-  /** What each of the roles asked for may do, also through a membership or a grant to everybody: "select", "update (name)". */
+  /** The rights of each of the given roles, also through a membership or a grant to PUBLIC: "select", "update (name)". */
   readonly rights: Readonly<Record<string, readonly string[]>>;
 }
 
@@ -40,7 +40,7 @@ const notOfExtension = (oid: string) =>
 /** A relation outside of `public` is named with its schema. */
 const nameOf = (name: string) => `case n.nspname when 'public' then '' else n.nspname || '.' end || ${name}`;
 
-/** All relations that can hold or show rows, partitions included, with what these roles may do to each. */
+/** All relations that can store or show rows, partitions included, with the rights of these roles. */
 export async function listRelations(client: pg.ClientBase, roles: readonly string[]): Promise<Relation[]> {
   const { rows } = await client.query<Relation>(
     `

@@ -12,13 +12,13 @@ import { freePort } from "./server-process.ts";
 export interface DurablePostgres extends ScratchDatabase {
   /** Its data, seen from within `postgresRoot`. */
   readonly dataFolder: string;
-  /** Of the superuser, for another database of this server. */
+  /** The superuser's URL of another database of this server. */
   readonly urlOf: (database: string) => string;
   /** Stops it at once and removes its data. */
   readonly loseDisk: () => Promise<void>;
-  /** Creates an empty server in the place of one whose disk was lost. It has no roles but the superuser. */
+  /** Creates an empty server in place of one whose disk was lost. It has no roles except the superuser. */
   readonly initialise: () => Promise<void>;
-  /** Every process of it that runs now, the postmaster first. */
+  /** Every running process of it, the postmaster first. */
   readonly pids: () => readonly number[];
   readonly start: () => Promise<void>;
   /** A fast stop, with a checkpoint, and a start. */
@@ -110,7 +110,7 @@ export async function startDurablePostgres({ extraSettings }: DurableOptions = {
   const drop = async () => {
     await signalAll("SIGCONT");
     await crash();
-    // Not with a shell command: after an interruption none is started.
+    // Not by a shell command, because none can be started after an interruption.
     rmSync(join(postgresRoot, data), { recursive: true, force: true });
   };
 

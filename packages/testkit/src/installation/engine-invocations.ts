@@ -15,7 +15,7 @@ async function queryNode<T>(adminUrl: string, sql: string, limitMs = 30_000): Pr
 
 const queryAttempts = 20;
 
-/** A node that has just come back may break off its answer, and one that is slow loses its place in it: the nodes are asked in turn. */
+/** A node that has just come back may break off its answer, and a slow one loses its place in it, so the nodes are asked in turn. */
 async function queryEngine<T>({ adminUrls }: RestateCluster, sql: string): Promise<T[]> {
   for (let attempt = 0; ; attempt++) {
     try {
@@ -42,7 +42,7 @@ export async function findPartitions(
   return new Map(rows.map(({ id, partition }) => [id, partition]));
 }
 
-/** How many invocations of runs the engine remembers for each idempotency key. It forgets one that ended an hour ago. */
+/** The number of invocations of runs that the engine remembers for each idempotency key. It forgets one that ended an hour ago. */
 export async function countRunsByKey(engine: RestateCluster): Promise<ReadonlyMap<string, number>> {
   const rows = await queryEngine<{ key: string; runs: number }>(
     engine,
@@ -72,7 +72,7 @@ export async function listOpenParts({ adminUrls }: RestateCluster): Promise<Read
 const openRunsSql = `select id, status, last_failure as failure from sys_invocation
   where target_service_name in ('${agentRuns}', '${agentSessions}') and status <> 'completed'`;
 
-/** The runs that the engine has not ended after so long. One that fails again and again never ends, and blocks its session. */
+/** The runs that the engine has not ended after this time. One that fails again and again never ends, and blocks its session. */
 export async function listRunsLeft(engine: RestateCluster, seconds: number): Promise<string[]> {
   const deadline = performance.now() + seconds * 1000;
   for (;;) {

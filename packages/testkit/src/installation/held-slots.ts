@@ -4,7 +4,7 @@ import { createLogger } from "../../../server/src/platform/logger.ts";
 import { waitUntil } from "../services/commands.ts";
 import { withClient } from "./scratch-database.ts";
 
-/** How many runs of all organisations hold a slot in Valkey now. */
+/** The number of runs of all organisations that hold a slot in Valkey. */
 export async function countHeldSlots(valkeyUrl: string, adminUrl: string): Promise<number> {
   const valkey = connectValkey(valkeyUrl, 5000, createLogger("silent"));
   try {

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { RestateCluster } from "./restate-process.ts";
 import type { ScratchDatabase } from "./scratch-database.ts";
 
-/** The parts that a process of the server is told about. */
+/** The parts that a process of the server gets settings for. */
 interface InstallationParts {
   readonly database?: Pick<ScratchDatabase, "appUrl" | "ownerUrl">;
   readonly valkeyUrl?: string;
@@ -12,7 +12,7 @@ interface InstallationParts {
 
 export const createMasterKey = (): string => randomBytes(32).toString("base64");
 
-/** The settings that lead each process of an installation to its parts. A part that is not given has no setting. */
+/** The settings with which each process of an installation finds its parts. A part that is not given has no setting. */
 export const installationSettings = ({ database, valkeyUrl, engine, masterKey }: InstallationParts) => ({
   ...(database && {
     PERCH_DATABASE_URL: database.appUrl,

@@ -15,16 +15,16 @@ import {
 interface InstallationOptions {
   /** API nodes, by default one. */
   readonly apis?: number;
-  /** Workers in processes of their own. Without any, the first API node is the worker too, if there is an engine. */
+  /** Workers in separate processes. Without any, the first API node is the worker too, if there is an engine. */
   readonly workers?: number;
   /** By default one. Without any, no agent runs. */
   readonly engineNodes?: 0 | 1 | 3;
   readonly enginePartitions?: number;
-  /** A migrated one, which the caller drops, in the place of a new one. */
+  /** A migrated database, which the caller drops, instead of a new one. */
   readonly database?: ScratchDatabase;
   /** More settings of every process. A function gets the address of the first API node. */
   readonly settings?: NodeJS.ProcessEnv | ((url: string) => NodeJS.ProcessEnv);
-  /** What the API nodes log, which goes to the standard error output by default. */
+  /** The output of the API nodes' logs, by default the standard error. */
   readonly onLog?: (text: Buffer) => void;
 }
 
@@ -33,7 +33,7 @@ export interface Installation {
   readonly url: string;
   readonly urls: readonly string[];
   readonly apis: readonly ServerProcess[];
-  /** Starts an API node again that has ended, by default the first, at the same address. */
+  /** Restarts an API node that has ended, by default the first, at the same address. */
   readonly startApi: (index?: number) => Promise<ServerProcess>;
   readonly workers: readonly WorkerProcess[];
   readonly database: ScratchDatabase;
@@ -92,7 +92,7 @@ async function startWorkers(stops: Stops, count: number, database: ScratchDataba
   return startAll(ports.map(start));
 }
 
-/** The first is a worker too if there is an engine without workers of its own. */
+/** The first is a worker too if there is an engine without separate workers. */
 async function startApis(
   stops: Stops,
   ports: readonly number[],
@@ -138,7 +138,7 @@ async function start(stops: Stops, options: InstallationOptions): Promise<Omit<I
   return { url, urls, apis, startApi, workers, database, engine, settings, run, createOrganisation };
 }
 
-/** Starts Perch as a user runs it, in processes of its own, on a database and an engine of its own. */
+/** Starts Perch as a user runs it, in separate processes, with its own database and engine. */
 export async function startInstallation(options: InstallationOptions = {}): Promise<Installation> {
   const stops: Stops = [];
   const stop = async () => {

@@ -15,7 +15,7 @@ export interface RestateNode {
   readonly start: () => Promise<void>;
   /** SIGKILL: data that is neither replicated nor written is lost. */
   readonly kill: () => Promise<void>;
-  /** Kills it and removes all that it stored. */
+  /** Kills it and removes all its data. */
   readonly loseDisk: () => Promise<void>;
 }
 

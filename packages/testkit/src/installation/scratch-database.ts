@@ -34,7 +34,7 @@ export function serviceUrl(name: string): string {
 
 export async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const client = new pg.Client({ connectionString: url });
-  // A server that goes away between two statements fails the next one, and not the process.
+  // A server that goes away between two statements makes the next one fail, but not the process.
   client.on("error", () => undefined);
   await client.connect();
   try {

@@ -11,7 +11,7 @@ export const scratchSettings = (database: ScratchDatabase, port: number): NodeJS
   ...installationSettings({ database }),
   PERCH_LOG_LEVEL: "error",
   PERCH_PORT: String(port),
-  // A busy machine stands still for longer than a request waits for Valkey by default.
+  // A busy machine can pause for longer than a request waits for Valkey by default.
   PERCH_VALKEY_TIMEOUT_MS: "5000",
 });
 
@@ -34,7 +34,7 @@ const slices = 48;
 const slice = Number(process.env.VITEST_POOL_ID ?? process.pid) % slices;
 let nextOffset = process.pid % portsPerProcess;
 
-/** Not given to another process of these tests either: each has a slice of its own. */
+/** Not given to another process of these tests either: each has its own slice. */
 export async function freePort(): Promise<number> {
   for (let attempt = 0; attempt < portsPerProcess; attempt++) {
     const port = firstPort + slice * portsPerProcess + (nextOffset++ % portsPerProcess);
@@ -81,7 +81,7 @@ export async function startServer(
   child.stderr?.on("data", onLog);
   const url = `http://127.0.0.1:${port}`;
   await waitUntilReady(url, child, 60).catch((error: unknown) => {
-    // Or it would run on, and keep its parent from ending.
+    // Otherwise it would run on, and prevent its parent from ending.
     child.kill("SIGKILL");
     throw error;
   });
@@ -121,7 +121,7 @@ export async function startWorker(database: ScratchDatabase, extra: NodeJS.Proce
   const child = spawn(process.execPath, [serverMain, "work"], { env, stdio: ["ignore", "ignore", "inherit"] });
   for (let attempt = 0; !(await acceptsConnections(port)); attempt++) {
     if (child.exitCode !== null || attempt === 600) {
-      // Or it would run on, and keep its parent from ending.
+      // Otherwise it would run on, and prevent its parent from ending.
       child.kill("SIGKILL");
       throw new Error("The worker did not start");
     }

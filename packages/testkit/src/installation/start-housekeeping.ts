@@ -12,7 +12,7 @@ async function post(url: string, body: unknown): Promise<string> {
   return text;
 }
 
-/** Starts the next hour's housekeeping now, and does not wait for it. */
+/** Starts the next hour's housekeeping now, without waiting for it. */
 export async function startHousekeeping({ engine }: { readonly engine: RestateCluster }): Promise<void> {
   const query = `select value_utf8 from state where service_name = '${housekeeping}' and key = 'next'`;
   const answer = JSON.parse(await post(`${engine.adminUrls[0]}/query`, { query })) as {

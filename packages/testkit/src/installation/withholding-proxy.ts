@@ -3,22 +3,22 @@ import { connect, createServer, type Socket } from "node:net";
 
 export interface WithholdingProxy {
   readonly port: number;
-  /** From now on, what this side sends is dropped, on every connection. */
+  /** From now on, drops everything that this side sends, on every connection. */
   readonly withhold: (from: "client" | "server") => void;
   readonly withheldBytes: () => number;
   /** Connections stay open and new ones are accepted, and nothing gets through in either direction. */
   readonly hang: () => void;
-  /** What was sent since `hang` gets through now, in its order. */
+  /** Forwards everything that was sent since `hang`, in order. */
   readonly resume: () => void;
-  /** Closes every connection. What comes over new ones is forwarded again. */
+  /** Closes every connection. New ones are forwarded again. */
   readonly cut: () => void;
   readonly close: () => void;
 }
 
-/** What is forwarded of the bytes that came, for one connection. */
+/** Filters the bytes of one connection before they are forwarded. */
 export type Filter = (bytes: Buffer) => Buffer;
 
-/** A TCP proxy. Each connection goes to the first of these ports that accepts it. What servers send goes through a filter. */
+/** A TCP proxy. Each connection goes to the first of these ports that accepts it. The servers' bytes go through a filter. */
 export async function startWithholdingProxy(
   ports: () => readonly number[],
   createFilter: () => Filter = () => (bytes) => bytes,

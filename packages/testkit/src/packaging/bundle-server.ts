@@ -9,10 +9,10 @@ import { rolldown } from "rolldown";
 
 const server = join(import.meta.dirname, "../../../server");
 
-/** They find their own files by a path, or are native. */
+/** These find their own files by a path, or are native. */
 const external = [/^node:/, "onnxruntime-node", "pino", "thread-stream", "pg-native"];
 
-/** A file that finds others by its own place (SQL, manifests, worker threads) finds them in the sources. */
+/** A file that finds others by its own location (SQL, manifests, worker threads) finds them in the sources. */
 const keepPlaces = {
   name: "keep-places",
   transform: (code: string, id: string) =>

@@ -1,9 +1,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 
-/** What a new user has and does to install the packed packages with npm, in a folder outside of the checkout. */
+/** The environment and the steps of a new user who installs the packed packages with npm, in a folder outside the checkout. */
 
-/** Commands that npm runs must use the Node that runs this script, and nothing of a checkout's settings reaches them. */
+/** Commands of npm must use the Node that runs this script, and must not see a checkout's settings. */
 export const userEnvironment: NodeJS.ProcessEnv = {
   ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(PERCH_|npm_|NODE_OPTIONS$)/.test(name))),
   PATH: `${join(process.execPath, "..")}${delimiter}${process.env.PATH}`,
@@ -19,7 +19,7 @@ interface InstalledTree {
   readonly packages: Readonly<Record<string, { readonly hasInstallScript?: boolean }>>;
 }
 
-/** The installed packages that would run a script at a user's who does not switch scripts off. */
+/** The installed packages that would run a script on a machine that allows scripts. */
 export function refuseInstallScripts(folder: string): void {
   const tree = JSON.parse(readFileSync(join(folder, "node_modules/.package-lock.json"), "utf8")) as InstalledTree;
   const entries = Object.entries(tree.packages);

@@ -13,7 +13,7 @@ const manifest = {
   dependencies: { zod: "4.6.7" },
 };
 
-test("a package with its README, its licence and nothing but what it lists has no flaws", () => {
+test("a package with its README, its licence and only its listed files has no flaws", () => {
   expect(listFlaws(paths, manifest)).toEqual([]);
 });
 

@@ -12,10 +12,10 @@ interface Manifest {
 }
 
 const required = ["package.json", "README.md", "LICENSE"];
-/** npm runs these when somebody installs the package. */
+/** npm runs these scripts when a user installs the package. */
 const installScripts = ["preinstall", "install", "postinstall", "prepare"];
 
-/** What a package must not be published with. Paths are as inside of the package. */
+/** Files that a package must not be published with. Paths are relative to the package. */
 export function listFlaws(paths: readonly string[], manifest: Manifest): string[] {
   const { files = [], scripts = {}, dependencies = {} } = manifest;
   const isListed = (path: string) => files.some((entry) => path === entry || path.startsWith(`${entry}/`));
@@ -40,7 +40,7 @@ export function listFlaws(paths: readonly string[], manifest: Manifest): string[
 const tar = (...args: string[]): string =>
   execFileSync("tar", args, { encoding: "utf8", maxBuffer: 100 * 1024 * 1024 });
 
-/** Looks into a tarball as npm would get it. Throws with everything that is wrong with it. */
+/** Checks a tarball as npm would get it. Throws with all its flaws. */
 export function refuseUnfitTarball(file: string, root: string): void {
   const paths = tar("-tzf", file)
     .split("\n")

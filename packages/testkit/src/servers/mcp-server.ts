@@ -41,9 +41,9 @@ export interface McpServerOptions {
   readonly sessions?: boolean;
   /** Answers in plain JSON instead of an event stream. */
   readonly json?: boolean;
-  /** What a call is answered with, instead of what the tool does. May wait, `hang()` or throw. */
+  /** The answer to a call, instead of the tool's own. May wait, `hang()` or throw. */
   readonly answer?: (call: McpCall) => CallToolResult | undefined | Promise<CallToolResult | undefined>;
-  /** What a request is answered with before MCP sees it. A status of 0 cuts the connection. */
+  /** The answer to a request before MCP sees it. A status of 0 cuts the connection. */
   readonly refuse?: (
     request: McpRequest,
   ) => { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string } | undefined;

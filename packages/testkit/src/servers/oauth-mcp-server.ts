@@ -24,7 +24,7 @@ import {
   type ToolServer,
 } from "./tool-server.ts";
 
-/** A call of a tool, and whose token it came with. */
+/** A call of a tool, and the owner of its token. */
 export interface OAuthCall {
   readonly user: string;
   readonly tool: string;
@@ -42,7 +42,7 @@ export interface OAuthMcpServer extends TestServer {
     readonly status: number;
     readonly token: string | undefined;
   }[];
-  /** These get 401, although the provider takes them. */
+  /** These get 401, although the provider accepts them. */
   readonly rejectedTokens: Set<string>;
 }
 
@@ -89,7 +89,7 @@ const bearerOf = (authorization: string | undefined): string | undefined =>
 
 /**
  * A real MCP server of the official SDK behind an account provider, with the SDK's own protected-resource metadata and bearer check: tokens
- * for another server are refused too. Its tool `whoami` says whose token a call came with.
+ * for another server are refused too. Its tool `whoami` returns the user of the call's token.
  */
 export async function startOAuthMcpServer(provider: AccountProvider): Promise<OAuthMcpServer> {
   const port = await freePort();

@@ -56,13 +56,13 @@ export function run(command: string, args: readonly string[], options: CommandOp
     child.on("error", (error) => {
       failure = error;
     });
-    // An aborted child emits `error` at once and still runs for a moment. Only `close` says that it has ended.
+    // An aborted child emits `error` at once and still runs for a moment. Only `close` shows that it has ended.
     child.on("close", (code) => {
       if (code === 0) return resolve(stdout);
       const tail = output.trim().split("\n").slice(-15).join("\n");
       reject(failure ?? new Error(`${command} ${args.join(" ")} ended with ${code}\n${tail}`));
     });
-    child.stdin.on("error", () => {}); // a child that does not read its input is no failure
+    child.stdin.on("error", () => {}); // a child that does not read its input is not a failure
     child.stdin.end(options.input);
   });
 }

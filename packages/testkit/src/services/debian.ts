@@ -52,7 +52,7 @@ interface Debian {
   readonly codename: string;
 }
 
-/** Debian itself, not its descendants: their mirrors do not hold Debian's suites. */
+/** Debian itself, not its descendants: their mirrors do not have Debian's suites. */
 function readDebian(): Debian | undefined {
   if (!existsSync("/etc/os-release")) return undefined;
   const release = parseEnv(readFileSync("/etc/os-release", "utf8"));

@@ -24,7 +24,7 @@ export interface Service {
   readonly isExternal: boolean;
   readonly address: string;
   readonly ports: readonly number[];
-  /** What `reset` deletes. */
+  /** The folder that `reset` deletes. */
   readonly dataDir: string;
   /** Debian packages still to install; throws a Problem when this machine cannot provide the service. */
   missingPackages(): readonly string[];
@@ -39,7 +39,7 @@ export interface Service {
   version(): Promise<string>;
 }
 
-/** How to recognise a background process that we started: its pid alone may belong to another process by now. */
+/** How to recognise a background process that we started: its pid may belong to another process by now. */
 export interface BackgroundProcess {
   readonly name: string;
   readonly pidFile: string;

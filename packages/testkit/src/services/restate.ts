@@ -6,7 +6,7 @@ import { answersHttp, type BackgroundProcess, findRunning, type Service, startDe
 
 const dataDir = join(servicesDir, "restate");
 
-/** The npm package's launcher runs the binary below a Node process of its own, so we look up the binary as it does. */
+/** The npm package's launcher runs the binary below a separate Node process, so we look up the binary as it does. */
 function findRestateBinary(): string | undefined {
   try {
     const launcher = createRequire(import.meta.url).resolve("@restatedev/restate-server/package.json");

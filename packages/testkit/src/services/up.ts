@@ -19,7 +19,7 @@ export async function up(services: readonly Service[]): Promise<void> {
   await installPackages(packages.flat());
   await forAllServices(services, (service) => (service.isExternal ? checkExternal(service) : ensureRunning(service)));
   const { PERCH_DATABASE_URL, PERCH_MIGRATION_DATABASE_URL } = process.env;
-  // With logins of the developer's own, the database is prepared already.
+  // With the developer's own logins, the database is already prepared.
   if (postgres.isExternal && !PERCH_DATABASE_URL && !PERCH_MIGRATION_DATABASE_URL) await prepareExternalDatabase();
   writeEnvFile();
   const weightsDir = readEmbedderDir({});
@@ -46,7 +46,7 @@ async function forAllServices<T>(services: readonly Service[], work: (service: S
   return results.flatMap((result) => (result.status === "fulfilled" ? [result.value] : []));
 }
 
-/** Otherwise `.services/env` would name ports on which nothing of this checkout listens. */
+/** Otherwise `.services/env` would name ports on which no service of this checkout listens. */
 export function assertSamePorts(services: readonly Service[]): void {
   const runningBase = existsSync(portBaseFile) ? Number(readFileSync(portBaseFile, "utf8")) : portBase;
   if (runningBase === portBase || services.every((service) => service.pid() === undefined)) return;

@@ -69,7 +69,7 @@ async function tellConnections({ perch, server, shop }: Told): Promise<Pages> {
   }
 }
 
-/** Keys of people and programs, secrets of tools, accounts of users, and where models come from. */
+/** Keys of people and programs, secrets of tools, accounts of users, and model providers. */
 export async function tellAccess(told: Told): Promise<Pages> {
   const keys = await tellKeys(told.perch);
   const secrets = await tellSecrets(told.perch);

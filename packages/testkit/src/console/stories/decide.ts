@@ -4,7 +4,7 @@ import type { Pages, Told } from "./told.ts";
 
 const script = (...steps: object[]): string => JSON.stringify({ steps });
 
-/** Starts a run that must wait for a person, and returns what it waits for. */
+/** Starts a run that must wait for a person, and returns the approval that it waits for. */
 export async function askFor(perch: Perch, agent: string, message: string, user_id?: string): Promise<string> {
   try {
     await perch.agents.invoke(agent, { message, context: { user_id } });
@@ -37,7 +37,7 @@ const refundParameters = {
   required: ["order", "amount", "currency", "reason"],
 };
 
-/** Pays money back, after it has looked the order up. Above 100 a person decides. */
+/** Refunds money after it has looked up the order. Above 100, a person decides. */
 export const createRefunds = (perch: Perch, toolUrl: string) =>
   perch.agents.create({
     name: "refunds",
@@ -139,7 +139,7 @@ const createMailing = (perch: Perch, toolUrl: string) =>
     ],
   });
 
-/** Somebody who may look at everything, and decide. No role has the permission `approve`. */
+/** A key that may read everything, and decide. No role has the permission `approve`. */
 export async function createApprover(
   perch: Perch,
   baseUrl: string,

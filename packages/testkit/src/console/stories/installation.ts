@@ -2,7 +2,7 @@ import { runCommand } from "../../installation/server-process.ts";
 import type { ConsoleServer } from "../console-server.ts";
 import type { Pages, Told } from "./told.ts";
 
-/** A key as the operator makes it for people who run the installation: no role holds `operate`, so nobody else can. */
+/** A key as the operator creates it for people who run the installation. No role has `operate`, so only the operator can. */
 export const createOperatorKey = (
   { database }: Pick<ConsoleServer, "database">,
   organisationId: string,

@@ -1,6 +1,6 @@
 import type { Pages, Told } from "./told.ts";
 
-/** What the warehouse's own program logs beside the runs. */
+/** Lines that the warehouse's own program adds to the log. */
 const added = [
   {
     level: "debug",
@@ -20,7 +20,7 @@ const added = [
   },
 ] as const;
 
-/** The log of the agent that talks to customers, what an empty one looks like, and a choice of them. */
+/** The log of the agent that talks to customers, an empty log, and the choice of an agent. */
 export async function tellLogs({ perch }: Told): Promise<Pages> {
   await perch.logs.add("support", { entries: added.map((entry) => ({ ...entry })) });
   const { data } = await perch.logs.list("support", { level: "error", limit: 1 }).page();

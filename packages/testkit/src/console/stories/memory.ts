@@ -16,7 +16,7 @@ const kept: readonly (readonly [user: string | undefined, content: string, metad
   ["customer-1031", "Asked for the delivery of order 4302 to be moved to a Saturday."],
 ];
 
-/** What the agent `support` remembers of three customers, and of none in particular. */
+/** The memories of the agent `support` about three customers, and about none in particular. */
 export async function tellMemory({ perch }: Told): Promise<Pages> {
   let first = "";
   for (const [user_id, content, metadata] of kept) {

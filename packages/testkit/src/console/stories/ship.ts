@@ -10,7 +10,7 @@ const script = (step: object): string => JSON.stringify({ steps: [step] });
 const answers = script({ delay_ms: 20, reply: "Sencha: 70 °C, one minute." });
 const fails = script({ fail: "permanent", reply: "The provider refuses this content." });
 
-/** Ten users or more on both sides of a canary with half of the requests: who is where depends on the name. */
+/** Ten users or more on both sides of a canary with half of the requests: the side depends on the user's name. */
 const users = Array.from({ length: 44 }, (_, index) => `customer-${2000 + index}`);
 
 const sendAll = ({ perch }: Told, ids: readonly string[]) =>
@@ -56,7 +56,7 @@ async function shipVersions(told: Told): Promise<void> {
 /** Hours ago at which a deployment was created and at which it ended. */
 type Past = readonly (readonly [number, number | null])[];
 
-/** In the order of their creation. The last canary is as young as it is. */
+/** In the order of their creation. The last canary keeps its real age. */
 const past: Past = [
   [22.8, 17],
   [17, 9.5],
@@ -79,7 +79,7 @@ const hoursBefore = (now: number, hours: number | null): string | null =>
 
 /** Returns the id of the agent whose deployments were moved. */
 async function moveDeployments({ server, organisationId }: Told, name: string, when: Past): Promise<string> {
-  // One moment for all: what ends at one time and what begins at it meet.
+  // One moment for all, so that the end of one deployment is the beginning of the next.
   const now = Date.now();
   return withClient(server.database.adminUrl, async (client) => {
     const { rows } = await client.query<{ id: string }>(
@@ -100,7 +100,7 @@ async function moveDeployments({ server, organisationId }: Told, name: string, w
   });
 }
 
-/** Moves what was just done over the last day, and gives the versions the runs they would have had. */
+/** Spreads the deployments that were just made over the last day, and gives the versions the runs they would have had. */
 async function moveIntoPast(told: Told): Promise<void> {
   await moveDeployments(told, "support", pastOfSupport);
   const agentId = await moveDeployments(told, agent, past);

@@ -2,7 +2,7 @@ import type { Perch } from "../../../../sdk/src/index.ts";
 import type { ConsoleServer } from "../console-server.ts";
 import type { Shop } from "../shop.ts";
 
-/** What a part of the story is told with. The agents, versions and runs of the tea shop are there already. */
+/** The context of a part of the story. The agents, versions and runs of the tea shop already exist. */
 export interface Told {
   readonly perch: Perch;
   readonly server: ConsoleServer;
@@ -10,7 +10,7 @@ export interface Told {
   readonly organisationId: string;
 }
 
-/** An address under `/console`, and the key it is seen with if that is not the story's admin key: no role may approve or operate. */
+/** An address under `/console`, and its key if that is not the story's admin key: no role may approve or operate. */
 export type StoryPage = string | { readonly path: string; readonly apiKey: string };
 
 /** Pages that a part of the story adds, by the name of their screenshots. */

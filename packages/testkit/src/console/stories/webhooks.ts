@@ -4,7 +4,10 @@ import type { Pages, Told } from "./told.ts";
 
 const maxWaitMs = 5000;
 
-/** Who is told of what: a receiver that takes events, one that fails, one that is closed, one that is gone, and one that was disabled. */
+/**
+ * Webhooks with different receivers: one that accepts events, one that fails, one that is closed, one that is gone, and one that was
+ * disabled.
+ */
 export async function tellWebhooks({ perch, shop: { hookUrl } }: Told): Promise<Pages> {
   const subscribe = (path: string, more: object = {}) =>
     perch.webhooks.create({ url: `${hookUrl}${path}`, events: ["agent.completed", "agent.failed"], ...more });

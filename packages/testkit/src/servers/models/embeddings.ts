@@ -4,11 +4,11 @@ import type { ProviderCall } from "./model-server.ts";
 /** A request for vectors, whatever the provider calls its fields. */
 export interface EmbeddingCall {
   readonly texts: readonly string[];
-  /** Undefined: the model's own. */
+  /** Undefined means the model's own. */
   readonly dimensions: number | undefined;
 }
 
-/** Texts with words in common have vectors that are near each other. They are not of unit length. */
+/** Texts with words in common have similar vectors. They are not of unit length. */
 export function hashedVector(text: string, dimensions: number): number[] {
   const vector = new Array<number>(dimensions).fill(0);
   // No text, not even an empty one, has a vector of zeros.

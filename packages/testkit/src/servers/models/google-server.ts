@@ -20,7 +20,7 @@ const partsOf = ({ text, toolCalls = [] }: CompletionAnswer): object[] => [
   })),
 ];
 
-/** The last part comes in the chunk that has the reason, as Gemini sends it; each chunk counts what came so far. */
+/** The last part comes in the chunk with the reason, as Gemini sends it; each chunk counts the tokens so far. */
 function frames(call: ProviderCall, answer: CompletionAnswer): Frame[] | null {
   const model = call.path.match(/^\/v1beta\/models\/([^/:]+):streamGenerateContent\?alt=sse$/)?.[1];
   if (!model) return null;
@@ -43,7 +43,7 @@ function frames(call: ProviderCall, answer: CompletionAnswer): Frame[] | null {
 const protocol: ProviderProtocol = {
   basePath: "/v1beta",
   keyOf: ({ "x-goog-api-key": key }) => (typeof key === "string" ? key : undefined),
-  // Gemini says 400, not 401.
+  // Gemini answers 400, not 401.
   wrongKey: {
     status: 400,
     body: {

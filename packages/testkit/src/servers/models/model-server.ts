@@ -22,18 +22,18 @@ export interface ProviderCall {
 export interface ToolCallAnswer {
   readonly id?: string;
   readonly name: string;
-  /** A string is sent as it is, be it JSON or not. */
+  /** A string is sent unchanged, even if it is not JSON. */
   readonly arguments: unknown;
-  /** Gemini's, sent where the format has a field for it. */
+  /** Gemini's, sent if the format has a field for it. */
   readonly thoughtSignature?: string;
 }
 
 export interface CompletionAnswer {
   readonly text?: string;
-  /** How long to wait before each piece of the text but the first. */
+  /** The delay before each piece of the text except the first. */
   readonly tokenDelayMs?: number;
   readonly toolCalls?: readonly ToolCallAnswer[];
-  /** Null: the server does not count. */
+  /** Null if the server does not count. */
   readonly usage?: { readonly input: number; readonly output: number } | null;
   readonly finish?: "stop" | "length" | "content-filter";
   /** For embedding requests: returned instead of the hashed vectors. */
@@ -50,7 +50,7 @@ export interface ErrorAnswer {
 export interface BrokenAnswer extends CompletionAnswer {
   /**
    * hang: not even headers. hang-midway: part of the stream, then nothing. cut: the connection breaks there.
-   * end-early: the response ends there, in good order. malformed: a chunk there is no JSON. error: the provider's own
+   * end-early: the response ends there, in good order. malformed: a chunk there is not JSON. error: the provider's own
    * error event there.
    */
   readonly behaviour: "hang" | "hang-midway" | "cut" | "end-early" | "malformed" | "error";
