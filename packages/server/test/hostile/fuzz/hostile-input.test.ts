@@ -8,7 +8,7 @@ import { type Perch, startPerch } from "../../support/harness.ts";
 import { connectionConfig } from "../../support/sample-connections.ts";
 import { sendFuzzRequests } from "./fuzz-run.ts";
 
-const requests = Number(process.env.TEST_FUZZ_REQUESTS ?? 2000);
+const requests = Number(process.env.TEST_FUZZ_REQUESTS ?? 5000);
 const seed = Number(process.env.TEST_FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
 const failures: string[] = [];
