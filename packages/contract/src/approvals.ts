@@ -7,7 +7,7 @@ export const approvalStatuses = ["open", "approved", "rejected", "answered", "ex
 export const ApprovalStatus = z
   .enum(approvalStatuses)
   .describe(
-    "`answered`: of a question. `expired`: nobody decided in time, which counts as rejected. `cancelled`: the run was cancelled, its agent deleted, or its user erased.",
+    "`answered`: the question was answered. `expired`: no decision came in time, which counts as rejected. `cancelled`: the run was cancelled, its agent deleted, or its user erased.",
   )
   .meta({ id: "ApprovalStatus" });
 export type ApprovalStatus = z.infer<typeof ApprovalStatus>;
@@ -21,7 +21,7 @@ export type ApprovalKind = z.infer<typeof ApprovalKind>;
 
 const Decider = z
   .object({
-    type: z.enum(["key", "person", "link"]).describe("`link`: somebody who got the link of a webhook delivery."),
+    type: z.enum(["key", "person", "link"]).describe("`link`: a person with the link from a webhook delivery."),
     key_id: KeyId.nullable(),
     webhook_id: WebhookId.nullable().describe("Of a link: the webhook that it was delivered to."),
     name: z.string().describe("Name of the key, the person's address, or the host that the link was delivered to."),
@@ -52,7 +52,7 @@ export const ApprovalSummary = z
     created_at: Timestamp,
     expires_at: Timestamp,
     decided_at: Timestamp.nullable(),
-    decided_by: Decider.nullable().describe("Who decided last. null while it is open, and where nobody did."),
+    decided_by: Decider.nullable().describe("Who decided last. null while it is open, and if it ended without a decision."),
     edited: z.boolean().describe("Whether a person changed the arguments."),
   })
   .meta({ id: "ApprovalSummary" });

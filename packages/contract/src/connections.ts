@@ -40,7 +40,7 @@ export const Connection = z
     last_refreshed_at: Timestamp.nullable(),
     revoked_at: Timestamp.nullable(),
     provider_revocation: RevocationResult.nullable().describe(
-      "Whether the provider has revoked the tokens. null unless `revoked`, and if nobody had consented.",
+      "Whether the provider has revoked the tokens. null unless `revoked`, and if the user had not consented.",
     ),
   })
   .meta({ id: "Connection" });

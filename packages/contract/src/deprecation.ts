@@ -25,7 +25,10 @@ export function isAnnouncedInTime({ since, sunset }: Pick<Deprecation, "since" |
   return startOf(sunset) >= earliest;
 }
 
-/** Of every answer of the operation: `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and a `Link` to its place in the reference. */
+/**
+ * Headers of every answer of a deprecated operation: `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and a `Link` to the
+ * reference.
+ */
 export function deprecationHeaders(
   { since, sunset }: Pick<Deprecation, "since" | "sunset">,
   { tag, method, path }: { readonly tag: string; readonly method: string; readonly path: string },

@@ -47,7 +47,7 @@ export const AgentMetrics = z
   .meta({ id: "AgentMetrics" });
 export type AgentMetrics = z.infer<typeof AgentMetrics>;
 
-/** Of agents in one request; a page of agents has no more. */
+/** The maximum number of agents in one request, as on a page of agents. */
 export const maxMetricAgents = 100;
 
 const environmentQuery = z.string().min(1).max(256).optional();

@@ -63,7 +63,7 @@ const onErrors: Partial<Record<ErrorCode, readonly AnswerHeader[]>> = {
   rate_limited: ["Retry-After"],
   unavailable: ["Retry-After"],
   still_running: ["Location", "Idempotent-Replayed"],
-  // How a run ended is told again to whoever repeats the request.
+  // A request that is repeated gets the same failure again.
   run_failed: ["Idempotent-Replayed"],
   server_error: ["Idempotent-Replayed"],
   conflict: ["Idempotent-Replayed"],

@@ -67,7 +67,7 @@ const named = { secret_name: z.string() };
 const ofAgent = { agent_id: AgentRef };
 const deleted = single(z.object({ name: SecretName, deleted: z.literal(true) }));
 const replaced =
-  "Takes effect with the next call on every worker. A host that is new needs `value` again, so that nobody can have a stored secret sent elsewhere.";
+  "Takes effect with the next call on every worker. A new host needs `value` again, so that a stored secret cannot be sent to another host without it.";
 const gone = "Calls that refer to the secret are refused from then on.";
 
 export const secretOperations = {

@@ -24,7 +24,7 @@ interface LimitsOfTier extends Readonly<Record<QuotaName, number>> {
   readonly requestsPerMinute: number;
   readonly burst: number;
   readonly concurrentRuns: number;
-  /** Of logs and metrics. */
+  /** How long logs and metrics are stored. */
   readonly logDays: number;
   readonly memoriesPerAgent: number;
 }

@@ -29,7 +29,7 @@ const WebhookEvents = z
   .describe("Names of the events to deliver.");
 
 const approvalLinks =
-  "Whether deliveries of `agent.action_required` have a link, `data.link`, with which whoever opens it can decide once. The default is false.";
+  "Whether deliveries of `agent.action_required` have a link, `data.link`, with which anyone who opens it can decide once. The default is false.";
 
 export const Webhook = z
   .object({

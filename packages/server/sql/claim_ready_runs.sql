@@ -1,6 +1,7 @@
--- Runs that are ready to go on and whose `send_after` has passed, up to `max_rows`: organisations take turns, and so do the agents of one.
--- Runs of paused agents are counted apart, `max_paused` at most, so that they hold up nobody: among them may be runs that were cancelled,
--- which end all the same. The longer one has been ready, the later it is claimed again, within `min_wait` and `max_wait`.
+-- Claims ready runs whose `send_after` has passed, up to `max_rows`. Organisations take turns, and so do the agents of
+-- each. Runs of paused agents have their own limit, `max_paused`, so that they do not delay the others. They are
+-- claimed because cancelled runs among them must still end. The longer a run has been ready, the later it is claimed
+-- again, within `min_wait` and `max_wait`.
 create or replace function claim_ready_runs(max_rows int, max_paused int, min_wait interval, max_wait interval)
   returns table (organisation_id uuid, id uuid, agent_id uuid, user_id text, session_id text, cut int, timeout_seconds int, max_concurrent_runs int)
   language sql security definer set search_path = public, pg_temp

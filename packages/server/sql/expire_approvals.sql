@@ -1,8 +1,9 @@
--- Expires approvals, of any organisation, that nobody decided in time: up to `max_rows`, the longest overdue first, after the one with
--- this time and id. Runs of which nothing is open any more become ready, and are returned; `expired` counts approvals. `last_time` and
--- `last_id` are those of the last approval that was read, and null when there was none: a caller goes on after it, so that approvals
--- which cannot be changed do not hold up the others. Decisions lock the run first, too, so one that is being decided is left out. Each
--- statement has a snapshot of its own, which a run's lock has to come before: a decision that committed in between must be seen.
+-- Expires overdue approvals of all organisations: up to `max_rows`, the longest overdue first, starting after
+-- `after_time` and `after_id`. Runs without an open approval become ready and are returned; `expired` counts approvals.
+-- `last_time` and `last_id` belong to the last approval that was read, and are null if there was none. The caller
+-- continues after it, so that approvals that cannot be changed do not block the others. Decisions lock the run first,
+-- so a run that is being decided is skipped. Each statement has its own snapshot, and the run is locked before it is
+-- taken, so that a decision committed in between is seen.
 create or replace function expire_approvals(after_time timestamptz, after_id uuid, max_rows int, own_start interval)
   returns table (expired int, last_time timestamptz, last_id uuid, ready jsonb)
   language plpgsql security definer set search_path = public, pg_temp set lock_timeout = '1s' as $$

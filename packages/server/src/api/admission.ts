@@ -49,7 +49,7 @@ export interface AdmissionRequest {
   readonly agentRef: string | undefined;
   /** Whether the request only reads. */
   readonly isRead: boolean;
-  /** Whether the request only ends this session: nobody has to confirm for that whose it is. */
+  /** Whether the request only ends this session, for which the session's owner need not be confirmed. */
   readonly isSignOutOf?: (sessionId: string) => boolean;
   readonly setHeaders: (headers: Record<string, string | number>) => void;
   /** Called with what `admit` throws, and with whose key was sent, if anybody's. */

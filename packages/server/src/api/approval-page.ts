@@ -6,7 +6,7 @@ import { visibleHtml } from "./visible-html.ts";
 
 /** The one answer to every link that is not valid. It says the same whatever the reason is. */
 export const invalidLinkPage = createPage("This link is not valid", [
-  "<p>It may have been used, it may have expired, or somebody has decided in another way. It may also be incomplete: open it as it was sent to you.</p>",
+  "<p>It may have been used, it may have expired, or the decision was made in another way. It may also be incomplete: open it as it was sent to you.</p>",
 ]);
 
 export const decidedPage = (decision: string): string =>
@@ -52,7 +52,7 @@ const idOf = ({ id }: LinkedApproval["approval"]): string => toPublicId("approva
 /** Why a link cannot decide, though it shows what is to be decided. */
 const elsewhere = ({ approvers, second_factor }: LinkedApproval["approval"]): string | undefined => {
   const how =
-    "Decide with an API key that has the permission approve: perch approvals, or the API. If you have none, tell whoever sent you this link.";
+    "Decide with an API key that has the permission approve: perch approvals, or the API. If you have none, tell the sender of this link.";
   if (approvers > 1) return `${approvers} different keys or persons must approve this, so no link can. ${how}`;
   return second_factor ? `This needs a second factor, which a link does not have. ${how}` : undefined;
 };
@@ -62,11 +62,11 @@ function decisionForm({ approval, call }: LinkedApproval, isWhole: boolean): str
   const reason = elsewhere(approval);
   if (reason !== undefined) return `<p>${reason}</p>`;
   if (!isWhole)
-    return `<p>This is too long to show here, so you can only reject it here. To approve it, somebody with an API key that has the permission approve must look at it (perch approvals show ${idOf(approval)}).</p>${form(digest, [])}`;
+    return `<p>This is too long to show here, so you can only reject it here. To approve it, a person with an API key that has the permission approve must look at it (perch approvals show ${idOf(approval)}).</p>${form(digest, [])}`;
   if (approval.kind === "tool") return form(digest, [button("approve", "Approve")]);
   const field = answerFieldOf(call.parameters);
   if (!field)
-    return `<p>The answer has several parts, which this page cannot ask for. Somebody with an API key that has the permission approve can answer (perch approvals answer ${idOf(approval)}). You can reject the question here.</p>${form(digest, [])}`;
+    return `<p>The answer has several parts, which this page cannot ask for. A person with an API key that has the permission approve can answer (perch approvals answer ${idOf(approval)}). You can reject the question here.</p>${form(digest, [])}`;
   return form(digest, [answerInput(field), button("answer", "Send the answer")]);
 }
 

@@ -54,7 +54,7 @@ interface BindOptions extends Pick<ContextDeps, "clientOf" | "changeOnce" | "pub
   readonly admitToAgents: AdmitToAgents;
   readonly refusals: Pick<RefusalRecords, "record" | "count">;
   readonly telemetry: Pick<Telemetry, "watchStreams">;
-  /** Of the event streams that this process has open. */
+  /** The share of event streams that this process has open. */
   readonly openStreams: Pick<Share, "take" | "refusal">;
   readonly heartbeatMs?: number | undefined;
 }
@@ -83,7 +83,7 @@ function concernedAgents(
   return { source, mfa, permission, isAboutEveryAgent: isAudited(key) && ofEveryAgent.includes(type) };
 }
 
-/** With these, whoever set an agent's `auth` by mistake can take it back. */
+/** The operations with which the key that set an agent's `auth` by mistake can undo it. */
 const openInGracePeriod: readonly OperationKey[] = ["GET /v1/agents/{agent_id}", "PATCH /v1/agents/{agent_id}"];
 
 /** What of an operation is the same for all of its requests. */

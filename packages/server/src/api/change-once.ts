@@ -40,8 +40,8 @@ export type ChangeOnce = (
 ) => RequestContext["change"];
 
 /**
- * What a retry is answered. Whoever holds the key alone must not get a second factor by repeating the request that made it, and the
- * secret of a link is not kept for longer than it works.
+ * The answer that a retry gets. A retry must not reveal a second factor to a caller that has only the key, and a link's
+ * secret is not stored for longer than it works.
  */
 const answerToKeep = ({ status, shownOnce }: KeptOperation, answer: unknown) =>
   shownOnce === undefined
@@ -87,7 +87,7 @@ export const createChangeOnce =
         const changed = answer instanceof Uncached ? answer.result : answer;
         await record(trx, changed);
         await after(trx, changed);
-        // What nobody caches leaves the epoch as it is.
+        // A change to something that is not cached leaves the epoch as it is.
         return answer instanceof Uncached ? new Unchanged(changed) : changed;
       });
       if (result instanceof RefusedChange) throw result.error;

@@ -18,6 +18,6 @@ export const connectPage = ({ agentName, tool, providerHost, usedAtHost, returnH
     row("Afterwards you return to", returnHost),
     "</dl>",
     `<p>${visibleHtml(providerHost)} will ask you to sign in and to allow the agent to use your account.</p>`,
-    `<p>Continue only if you started this yourself at <strong>${visibleHtml(returnHost)}</strong> just now. If somebody sent you this link, close the page.</p>`,
+    `<p>Continue only if you started this yourself at <strong>${visibleHtml(returnHost)}</strong> just now. If you got this link from another person, close the page.</p>`,
     '<form method="post" action=""><button type="submit">Continue</button></form>',
   ]);

@@ -29,7 +29,7 @@ function splitUrl({ url }: FastifyRequest): { readonly path: string; readonly qu
   return end < 0 ? { path: url, query: "" } : { path: url.slice(0, end), query: url.slice(end + 1) };
 }
 
-/** Browsers set the header themselves, and old ones do not. Nobody but the person at the page presses its button. */
+/** Browsers set the header themselves; old ones do not. Only the person at the page can press its button. */
 const isFromOtherPage = (request: FastifyRequest): boolean => {
   const { fetchSite = "same-origin" } = browserFacts(request);
   return fetchSite !== "same-origin";

@@ -20,7 +20,7 @@ const pagePolicy = (nonce: string): string =>
     "trusted-types 'none'",
   ].join("; ");
 
-/** The console needs none of a browser's devices. It writes to the clipboard when somebody presses a button. */
+/** The console uses no device of the browser. It writes to the clipboard when the user presses a button. */
 const permissionsPolicy =
   "camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=(), clipboard-write=(self)";
 

@@ -10,7 +10,7 @@ const get = async (url: string) => {
 };
 
 describe("the console on an API node", () => {
-  test("is served to whoever comes, with the files that its page names", async () => {
+  test("is served without authentication, with the files that its page names", async () => {
     const { status, text } = await get(`${perch().url}/console/agents`);
     expect(status).toBe(200);
     const files = [...text.matchAll(/(?:src|href)="(\/console\/[^"]+)"/g)].map(([, path]) => String(path));

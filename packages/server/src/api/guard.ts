@@ -33,7 +33,10 @@ export interface MfaOperation {
 /** What the guard must know of an operation. */
 export interface GuardedOperation {
   readonly mfa: MfaOperation | undefined;
-  /** It reads or updates the agent's own settings: whoever set `auth` gets this far for an hour without a user's token. */
+  /**
+   * Whether it reads or updates the agent's own settings. The key that set `auth` may do so for an hour without a
+   * user's token.
+   */
   readonly isOpenInGracePeriod: boolean;
 }
 
@@ -75,15 +78,20 @@ export interface Guard {
     agents: readonly GuardedAgent[],
     mfa: MfaOperation,
   ) => Promise<void>;
-  /** Whether the agent's settings let in somebody who has a link and nothing else. Where users have tokens, a link is not enough. */
+  /**
+   * Whether the agent's settings admit a client that has only a link. A link is not enough if the agent requires users'
+   * tokens.
+   */
   readonly admitsLink: (client: Client, agent: GuardedAgent) => boolean;
   /**
-   * Whether the agent's settings let in the browser of a user who is to consent. Where users have tokens, their application has shown
-   * one for the link, and shows it again before the consent counts.
+   * Whether the agent's settings admit the browser of a user who is to consent. If the agent requires users' tokens,
+   * the user's application has shown one for the link, and shows it again before the consent counts.
    */
   readonly admitsConsent: (client: Client, agent: GuardedAgent) => boolean;
   readonly hsts: (client: Client, agent?: AgentRow) => string | undefined;
-  /** Requires the second factor if the agent requires it for any operation, so that nobody can turn it off without it. */
+  /**
+   * Requires the second factor if the agent requires it for any operation. Otherwise it could be turned off without it.
+   */
   readonly requireSecondFactor: (client: Client, caller: Caller, agent: AgentRow) => Promise<void>;
   /** Whether settings would refuse the very request that sets them. */
   readonly wouldRefuse: (settings: SecuritySettings, client: Client) => boolean;

@@ -2,7 +2,9 @@ import { once } from "node:events";
 import { type AddressInfo, createServer, type ListenOptions, type Server } from "node:net";
 import type { FastifyInstance } from "fastify";
 
-/** Of clients that connect all at once while the process is busy. Beyond it, everybody's new connections wait for seconds. */
+/**
+ * The queue of clients that connect at once while the process is busy. Beyond it, all new connections wait for seconds.
+ */
 const backlog = 4096;
 
 /**

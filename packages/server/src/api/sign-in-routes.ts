@@ -47,7 +47,7 @@ export function signInRoutes(app: FastifyInstance, { people, admission, publicUr
     await admission.admitUnauthenticated(request.ip);
     const facts = browserFacts(request);
     refuseReadableCookies(facts, publicUrl);
-    // Nobody but the person begins a sign-in: it would replace the session that the browser has.
+    // Only the person may begin a sign-in, because it replaces the browser's session.
     if (isFromOtherSite(facts)) return reply.redirect("/console/sign-in", 303);
     return orSignInPage(reply, async () => {
       const { url, sealedState } = await people.begin({
@@ -70,7 +70,7 @@ export function signInRoutes(app: FastifyInstance, { people, admission, publicUr
     const browser = createBrowser(request, publicUrl);
     return orSignInPage(reply, async () => {
       const parameters = new URL(request.url, "http://perch.invalid").searchParams;
-      // Two cookies of one name mean that somebody else set one of them.
+      // If there are two cookies of one name, another site set one of them.
       const state = states.length === 1 ? states[0] : undefined;
       const context = { correlationId: request.id, address: request.ip, browser };
       const { token, returnTo } = await people.finish(parameters, state, context);

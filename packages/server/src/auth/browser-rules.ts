@@ -23,8 +23,8 @@ export const originOf = ({ isHttps, host }: Pick<BrowserFacts, "isHttps" | "host
 const isSafe = (method: string): boolean => method === "GET" || method === "HEAD";
 
 /**
- * Requests that a page of another origin makes are refused, whatever they ask for. `none` is an address that somebody typed. Browsers
- * set both headers themselves, and pages cannot change them.
+ * Refuses every request that a page of another origin makes. `none` is an address that the user typed. Browsers set
+ * both headers themselves, and pages cannot change them.
  */
 export function refuseOtherOrigins(facts: BrowserFacts, publicUrl: string | undefined): void {
   const { method, fetchSite, origin } = facts;
@@ -59,8 +59,9 @@ export function refuseReadableCookies(
 }
 
 /**
- * The token in the session cookie; undefined if there is none. Over HTTPS only the cookie that no other host can set counts, over plain
- * HTTP only that of the machine itself. Two cookies of the same name mean that somebody else set one of them.
+ * The token in the session cookie; undefined if there is none. Over HTTPS, only the cookie that no other host can set
+ * counts; over plain HTTP, only one from this machine. If there are two cookies of one name, another site set one of
+ * them.
  */
 export function sentSessionToken({ isHttps, host, cookie }: Pick<BrowserFacts, "isHttps" | "host" | "cookie">) {
   if (cookie === undefined || !(isHttps || isLoopback(host))) return undefined;

@@ -2,13 +2,15 @@ import type { Permission, Role, SignedInPerson, Tier } from "@perch/contract";
 
 /** The identity behind the presented key or session. */
 export interface Caller {
-  /** The key, also where a session of it was presented; null for a person. */
+  /** The key, also if one of its sessions was presented; null for a person. */
   readonly keyId: string | null;
-  /** The first of the keys that were rotated to this one: whoever holds it is the same. For a person, the session. */
+  /**
+   * The first key of the rotation chain, so that a rotated key counts as the same caller. For a person, the session.
+   */
   readonly originId: string;
-  /** The key, or for a person the session: what a repeated request must have in common with the first. */
+  /** The key, or for a person the session. A repeated request must have the same one as the first. */
   readonly credentialId: string;
-  /** Of the key or the person. */
+  /** The name of the key or the person. */
   readonly keyName: string;
   readonly session: { readonly id: string; readonly expiresAt: Date; readonly person: SignedInPerson | null } | null;
   readonly organisation: { readonly id: string; readonly name: string; readonly tier: Tier };
@@ -16,7 +18,7 @@ export interface Caller {
   readonly onlyAgentId: string | null;
   readonly role: Role | null;
   readonly permissions: ReadonlySet<Permission>;
-  /** Of the key. A session ends earlier, and what it may do does not depend on when. */
+  /** When the key expires. A session ends earlier, and its permissions do not depend on when. */
   readonly expiresAt: Date | null;
   /** The user authenticated by a token sent along with the key. */
   readonly user: { readonly id: string; readonly by: "jwt" | "oauth" } | null;

@@ -69,7 +69,7 @@ export function consentCookie(connectionId: string, value: string | undefined, i
   return [`${cookieName(connectionId, isHttps)}=${value ?? ""}`, ...attributes].join("; ");
 }
 
-/** Undefined also if there are two: then somebody else set one of them. */
+/** Undefined if there is none, or if there are two, because then another site set one of them. */
 export function sentConsentCookie(cookies: string, connectionId: string, isHttps: boolean): string | undefined {
   const values = cookieValues(cookies, cookieName(connectionId, isHttps));
   return values.length === 1 ? values[0] : undefined;

@@ -20,7 +20,7 @@ export interface Issuer {
 export interface IssuerDeps {
   readonly fetch: typeof globalThis.fetch;
   readonly now: () => number;
-  /** Of the calls to issuers under way. A request that waits for an issuer holds one. */
+  /** The share of calls to issuers under way. A request that waits for an issuer takes one. */
   readonly share: Pick<Share, "hold">;
   /** Keys are fetched again when a token names an unknown one, but not more often than this. */
   readonly keysCooldownMs?: number;

@@ -150,7 +150,7 @@ describe("a sign-in", () => {
     await expect(signIn(clientOf(issuer, { fetch: withIdToken(change) }))).rejects.toMatchObject({ kind: "invalid" });
   });
 
-  test("is refused when the ID token is signed by somebody else, or by nobody", async () => {
+  test("is refused when the ID token has another issuer's signature, or none", async () => {
     const forge =
       (forged: (token: string) => string): Fetch =>
       async (input, init) => {
@@ -177,7 +177,7 @@ describe("a sign-in", () => {
       kind: "denied",
       message: "the issuer sent the browser back with access_denied",
     });
-    // Whoever has a browser can say this, and must not make the issuer look as if it were away.
+    // Any browser can send this error, so it must not mark the issuer as unavailable.
     back.searchParams.set("error", "temporarily_unavailable");
     await expect(client.finish(back.searchParams, secrets)).rejects.toMatchObject({ kind: "denied" });
     back.searchParams.set("error", "<script>");
@@ -239,7 +239,7 @@ describe("asking again", () => {
     }
   });
 
-  test("is refused when the answer is about somebody else", async () => {
+  test("is refused when the answer is about another person", async () => {
     const { tokens } = await signIn(clientOf(issuer));
     const client = clientOf(issuer, { fetch: withIdToken({ sub: "eve" }, true) });
     await expect(askAgain(client, "ada", tokens)).rejects.toMatchObject({ kind: "refused" });

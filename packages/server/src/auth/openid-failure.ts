@@ -56,9 +56,9 @@ export function toFailure(error: unknown, phase: Phase): OpenIdFailure {
   if (error instanceof oauth.ResponseBodyError) return fromErrorBody(error, phase);
   if (error instanceof oauth.WWWAuthenticateChallengeError)
     return new OpenIdFailure(rejectedKind[phase], `the issuer's userinfo answered ${error.status}`);
-  // Of what is read in a recheck, only userinfo's `sub` is compared this way.
+  // In a recheck, only the `sub` of userinfo is compared this way.
   if (phase === "recheck" && isComparison(error))
-    return new OpenIdFailure("refused", "the issuer's userinfo is about somebody else");
+    return new OpenIdFailure("refused", "the issuer's userinfo is about another person");
   if (error instanceof oauth.OperationProcessingError)
     return new OpenIdFailure(isNotConformant(error) ? "unavailable" : "invalid", error.message);
   if (error instanceof joseErrors.JWKSTimeout || error instanceof joseErrors.JWKSInvalid)

@@ -3,7 +3,7 @@ import { storableText } from "../platform/storable-text.ts";
 
 /** A person as the issuer describes them. Texts are cleaned; they are shown, and never compared. */
 export interface Person {
-  /** Unique at the issuer, and never given to somebody else. */
+  /** Unique at the issuer, and never reassigned to another person. */
   readonly subject: string;
   readonly name: string | null;
   readonly email: string | null;
@@ -17,7 +17,7 @@ export interface Access {
   readonly mayApprove: boolean;
 }
 
-/** Whoever is in the group has this access to the organisation. */
+/** The access that members of the group have to the organisation. */
 export interface GroupMapping extends Access {
   readonly group: string;
 }
@@ -35,7 +35,7 @@ const unprintable =
 /** One line that shows as what it is, whatever is beside it; null if nothing of it is left. */
 function displayText(value: unknown, maxLength: number): string | null {
   if (typeof value !== "string") return null;
-  // Cut first: the rest works through the whole text, which somebody else chose.
+  // Cut first, because the text comes from outside and the replacements below read all of it.
   const text = storableText(value.slice(0, maxLength * 4))
     .replaceAll(unprintable, " ")
     .replaceAll(/\s+/gu, " ")
@@ -50,7 +50,7 @@ function emailOf(value: unknown): string | null {
   return text !== null && text === value && looksLikeEmail.test(text) ? text : null;
 }
 
-/** Undefined if the claims name nobody. The subject is not cleaned instead: two people could become one. */
+/** Undefined if the claims name no person. An invalid subject is not cleaned, because two people could become one. */
 export function personFromClaims(claims: Claims): Person | undefined {
   const { sub } = claims;
   if (typeof sub !== "string" || sub === "" || sub.length > maxSubjectLength || sub !== storableText(sub))
@@ -63,7 +63,10 @@ export function personFromClaims(claims: Claims): Person | undefined {
   };
 }
 
-/** How the audit log names a person. An address may change hands, and somebody else may have it at another issuer: the id tells. */
+/**
+ * A person's name in the audit log. It includes the subject, because an address can be reassigned, or belong to another
+ * person at another issuer.
+ */
 export const auditedName = ({ email, subject }: Pick<Person, "email" | "subject">): string =>
   email === null ? subject : `${email} (${subject})`;
 

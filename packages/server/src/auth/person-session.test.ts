@@ -171,7 +171,7 @@ describe("a person who signed in", () => {
 describe("a person with a group that may approve", () => {
   const approver = { mayApprove: true };
 
-  /** An approval of a run that nobody here started, unless it says who did. */
+  /** An approval of a run with no invoker, unless `options` name one. */
   async function createApproval(options: StoredWait = {}) {
     const { organisation, approver: key } = await createOrganisationWithApprover(perch());
     const { approvals } = await insertWaitingRun(perch(), organisation, options);

@@ -4,7 +4,7 @@ import type { DB } from "../db/generated-rows.ts";
 
 /** An API key, as found by what a request presents: itself, or a session. */
 export interface PresentedKey {
-  /** Of the key; for a person, who has none, of the session. */
+  /** The id of the key; for a person, who has none, of the session. */
   readonly id: string;
   readonly organisation_id: string;
   readonly organisation_name: string;
@@ -15,14 +15,14 @@ export interface PresentedKey {
   readonly permissions: string[];
   readonly expires_at: Date | null;
   readonly revoked_at: Date | null;
-  /** Of the first key, from which this one came by rotations: of itself, if there were none. */
+  /** The first key of the rotation chain; the key itself if it was never rotated. */
   readonly origin_id: string;
-  /** Null where the key itself was presented. */
+  /** Null if the key itself was presented. */
   readonly session: {
     readonly id: string;
     /** Null for a session that a key made. */
     readonly person: SignedInPerson | null;
-    /** Not so for a link that nobody has used. */
+    /** False for a link that has not been used. */
     readonly isActivated: boolean;
     readonly expiresAt: Date;
     readonly endedAt: Date | null;

@@ -1,5 +1,8 @@
 const home = "/console";
-/** Of the path as it is sent: it is sealed into a cookie, and browsers drop one of more than 4,096 bytes. */
+/**
+ * The maximum length of the path as it is sent. It is sealed into a cookie, and browsers drop cookies of more than
+ * 4,096 bytes.
+ */
 const maxLength = 1000;
 
 /** Any origin: only what a browser would make of the path counts. */

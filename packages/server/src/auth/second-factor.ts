@@ -31,7 +31,10 @@ const factorsAreOfKeys = () =>
     "This needs a second factor, which belongs to an API key, and you are signed in as a person. Sign in with an API key that has one, or send the request with that key.",
   );
 
-/** A key's session has the key's second factor. A person has none here, whatever the issuer asked for: nobody tells us. */
+/**
+ * A key's session has the key's second factor. A person has none here: the issuer does not report whether it asked for
+ * one.
+ */
 export function factorKeyOf({ keyId, organisation }: Caller): FactorKey {
   if (keyId === null) throw factorsAreOfKeys();
   return { organisationId: organisation.id, keyId };

@@ -12,7 +12,7 @@ export const isSessionToken = (text: string): boolean => tokenPattern.test(text)
 export const digestSession = (digest: Digest, token: string): Buffer => digest(`session ${token}`);
 export const digestLink = (digest: Digest, token: string): Buffer => digest(`link ${token}`);
 
-/** Whoever knows it cannot find the session's token by it, and nobody can compute it without that token. */
+/** The session's token cannot be derived from it, and it cannot be computed without that token. */
 export const csrfTokenOf = (token: string): string =>
   createHmac("sha256", token).update("perch csrf token").digest("base64url");
 

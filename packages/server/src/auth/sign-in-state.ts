@@ -11,7 +11,10 @@ export interface SignInState {
   readonly returnTo: string;
   /** The organisation that the person asked for; null: the first that the groups lead to. */
   readonly organisationId: string | null;
-  /** Of the session that the browser had. The issuer's redirect comes without it: the cookie is for this site's own pages. */
+  /**
+   * The token of the session that the browser had. The issuer's redirect comes without it, because browsers send that
+   * cookie only to this site's own pages.
+   */
   readonly replacedToken: string | null;
 }
 

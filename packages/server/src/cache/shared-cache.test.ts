@@ -13,7 +13,7 @@ const createTestCache = (maxEntries = 1000) =>
 const kept = (cache: ReturnType<typeof createTestCache>, owner: string, count: number) =>
   Array.from({ length: count }, (_, i) => i).filter((i) => cache.peek(`${owner} ${i}`));
 
-test("an owner that fills its part loses what it stored first, and nobody else loses anything", () => {
+test("an owner that fills its part loses its oldest entries, and no other owner loses any", () => {
   const cache = createTestCache();
   for (let i = 0; i < 3; i++) cache.set(`other ${i}`, { text: "" }, kilobytes(3));
   for (let i = 0; i < 240; i++) cache.set(`small ${i}`, { text: "" }, kilobytes(3) - 500);

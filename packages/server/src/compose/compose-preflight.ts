@@ -23,7 +23,10 @@ export const composeFindModel = ({ config, db, keys, outbound, telemetry }: Core
     withTiming: telemetry.timeModel,
   });
 
-/** The check of an agent: a worker's before a deployment, an API node's when somebody asks. Both call through the guarded client. */
+/**
+ * Checks an agent: on a worker before a deployment, and on an API node on request. Both call through the guarded
+ * client.
+ */
 export function composePreflight(core: Core): Preflight {
   const fetch = composeSignedFetch(core);
   const { findSecrets, resolveCall, oauth } = core.outbound;

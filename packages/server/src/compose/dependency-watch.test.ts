@@ -38,7 +38,7 @@ test("names what does not answer, logs each change once, and asks no more than e
   expect(logged).toEqual(["one: dependency does not answer", "one: dependency answers again"]);
 });
 
-test("a dependency that never replies counts as away after a second, and nobody waits for it again", async () => {
+test("a dependency that never replies counts as unavailable after a second, and no later call waits for it", async () => {
   let nowMs = 0;
   let pings = 0;
   const ping = () => {

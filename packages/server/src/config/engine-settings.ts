@@ -100,7 +100,7 @@ loopback.addAddress("::1", "ipv6");
 const isLoopback = (host: string): boolean =>
   host === "localhost" || (isIP(host) !== 0 && loopback.check(host, isIP(host) === 6 ? "ipv6" : "ipv4"));
 
-/** Whoever reaches a worker that knows no identity keys can run any agent in the name of any organisation. */
+/** Any client that reaches a worker without identity keys can run any agent in the name of any organisation. */
 export function refuseOpenWorker({
   workerHost,
   identityKeys,

@@ -39,7 +39,7 @@ const OpenIdIssuer = z.strictObject({
     .refine((list) => list.includes("openid"), "must include openid")
     .default(["openid", "profile", "email"]),
   groups_claim: z.string().min(1).max(256).default("groups"),
-  groups: z.array(GroupMapping).min(1, "must map at least one group: without it, nobody could sign in").max(10_000),
+  groups: z.array(GroupMapping).min(1, "must map at least one group: without it, no person could sign in").max(10_000),
 });
 
 export type GroupMapping = Readonly<z.infer<typeof GroupMapping>>;

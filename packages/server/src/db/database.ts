@@ -37,7 +37,7 @@ export function divideConnections(connections: number): { readonly service: numb
 interface DatabaseOptions {
   readonly url: string;
   readonly connections: number;
-  /** Of the connections for organisations. */
+  /** The share of the connections for organisations. */
   readonly share: Pick<Share, "hold">;
   /** How long a statement of this organisation may take. */
   readonly statementMs: (organisationId: string) => number;

@@ -63,7 +63,7 @@ export const readClockLead = (db: Kysely<DB>, now: () => number): Promise<number
 export interface RoleFacts {
   readonly name: string;
   readonly isSuperuser: boolean;
-  /** Of perch_app, whose rights a server has. */
+  /** Whether the role is a member of perch_app, whose rights a server has. */
   readonly mayServe: boolean;
   /** Owns the database, and may replace the functions of perch_platform and perch_recorder. */
   readonly mayMigrate: boolean;

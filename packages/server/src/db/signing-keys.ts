@@ -162,7 +162,7 @@ async function replaceNewest(trx: Transaction<DB>, sealer: Sealer, { overlapSeco
   return (
     trx
       .insertInto("signing_keys")
-      // The only key of an installation has nobody to wait for.
+      // The first key of an installation signs at once, because it replaces no other key.
       .values({ ...toRow(sealer), signs_from: inSeconds(revoke || rowCount === 0 ? 0 : overlapSeconds) })
       .returning(["key_id as keyId", "signs_from as signsFrom"])
       .executeTakeFirstOrThrow()

@@ -6,7 +6,7 @@ import { isSessionOfUser, userDigest } from "./tasks.ts";
 /** A run that the engine has not ended. */
 export interface OpenRun {
   readonly id: string;
-  /** Of the session that it is a turn of. */
+  /** The key of the session in which the run is a turn. */
   readonly sessionKey: string | null;
 }
 

@@ -61,7 +61,7 @@ export interface Engine {
   readonly activateAgain: (deployment: DeploymentKey, key: string) => Promise<boolean>;
   /** As `embedMemory`, once for this key within an hour. */
   readonly embedMemoryOnce: (agent: AgentKey, key: string) => Promise<void>;
-  /** Looks at a canary, and goes on looking, unless somebody has looked meanwhile. */
+  /** Checks a canary, and continues to check it, unless it has been checked in the meantime. */
   readonly watchCanary: (watch: CanaryWatch) => Promise<void>;
 }
 
@@ -80,7 +80,7 @@ const unreachable = (cause: unknown) =>
     { retryAfterSeconds: 2, cause },
   );
 
-/** Of a run that an operator killed in the engine. */
+/** The outcome of a run that an operator killed in the engine. */
 const endedByHand: RunOutcome = {
   status: "failed",
   error: "The run was ended by hand in the engine. Start it again. Tools that it called may have acted already.",

@@ -13,7 +13,7 @@ export interface PeriodicServices {
   readonly stop: () => void;
 }
 
-/** An engine that comes back empty is noticed by whoever registers. This is for all else that may go wrong. */
+/** Registration notices an engine that comes back empty. This interval covers all other failures. */
 const everyMs = 10 * 60_000;
 
 /** Sees to it that the cell's periodic services are scheduled: at the start, now and then, and when asked. Idempotent. */

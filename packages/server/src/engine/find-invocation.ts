@@ -18,7 +18,7 @@ export type FindInvocation = (target: string, idempotencyKey: string) => Promise
 const limitMs = 5000;
 /** The engine's own status code for an invocation that has not ended. */
 const notReadyStatus = 470;
-/** Of what was killed or cancelled there. */
+/** The status of an invocation that was killed or cancelled in the engine. */
 const endedByHandStatus = 409;
 const notFoundMessage = "invocation not found";
 

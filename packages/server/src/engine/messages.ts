@@ -27,13 +27,13 @@ export interface RunInput {
   readonly sessionId: string | null;
   /** Whether its events are streamed while it runs. */
   readonly streamed: boolean;
-  /** Of a streamed run: how much its organisation may keep of such streams. */
+  /** The tier of a streamed run's organisation, which limits the size of its streams. */
   readonly tier?: Tier;
   /** The request that started it; null where nothing is traced. */
   readonly trace: TraceParent | null;
   /** The engine had lost the run, which ends like this at once. Only of a run that is sent again. */
   readonly lost?: LostRun;
-  /** Who started it, as approvals name voters. Only where a person may have to decide in it. */
+  /** Who started the run, as approvals name voters. Only set if a person may have to decide in it. */
   readonly invoker?: string;
   /** How often the run was suspended to wait for a person. Absent: not yet. Journals, sealed states and columns have this name, so it stays. */
   readonly cut?: number;
@@ -122,7 +122,9 @@ export interface DeploymentKey extends AgentKey {
 
 /** One look at a canary. */
 export interface CanaryWatch extends DeploymentKey {
-  /** In milliseconds: if somebody has looked since then, this is not a look. Absent: it is one in any case. */
+  /**
+   * In milliseconds. If the canary has been checked since then, this check is skipped. If absent, it is never skipped.
+   */
   readonly ifLastLookedAt?: number;
 }
 

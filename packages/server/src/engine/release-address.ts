@@ -1,6 +1,7 @@
 /**
- * The address of a release's workers in the engine: `<worker url>/releases/<release>/<turn>`. A deployment that was moved from an
- * address at which nobody answers has its id after the turn, because no two deployments may have one address.
+ * The address of a release's workers in the engine: `<worker url>/releases/<release>/<turn>`. A deployment that was
+ * moved away from an address that does not answer has its id after the turn, because two deployments cannot share an
+ * address.
  */
 export interface ReleaseAddress {
   readonly workerUrl: string;
