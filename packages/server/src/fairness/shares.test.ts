@@ -49,7 +49,7 @@ function createOpenWork() {
 }
 
 describe("a share", () => {
-  test("of heavy work rests after it, in proportion to the time that it took, and nobody else waits", () => {
+  test("of heavy work rests in proportion to the time it took, and other organisations do not wait", () => {
     vi.useFakeTimers();
     const { share } = createTestShare(2, { rest: 4 });
     const giveBack = share.take("free");
@@ -104,7 +104,7 @@ describe("a share", () => {
     vi.useRealTimers();
   });
 
-  test("says that nothing moves, rather than to ask less, when nobody's work ends", async () => {
+  test("reports that the node is stuck, not that the caller asks too often, when no work ends", async () => {
     const { share } = createTestShare(6, { maxWaitMs: 30 });
     const { work } = createOpenWork();
     for (let i = 0; i < 4; i++) start(share, "a", work("a"));

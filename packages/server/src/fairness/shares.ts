@@ -6,9 +6,12 @@ interface ShareRow {
   /** What a refusal calls it. */
   readonly what: string;
   readonly total: number;
-  /** How long who wants more waits for its turn, before it is better told. A busy database needs more time than the rest. */
+  /** How long a caller waits for its turn before it is refused. A busy database needs more time than the rest. */
   readonly waitMs: number;
-  /** For work that keeps a core busy: a unit rests this many times as long as it was held, so nobody can work all the time. */
+  /**
+   * For work that keeps a core busy: a unit rests this many times as long as it was held, so no organisation works all
+   * the time.
+   */
   readonly rest?: number;
   readonly free: number;
   readonly pro: number;
@@ -160,7 +163,7 @@ interface ShareOptions {
   readonly name: ShareName;
   readonly tierOf: (organisationId: string) => Tier;
   readonly onRefused: (name: ShareName, organisationId: string) => void;
-  /** Of the table, unless the process is configured otherwise. */
+  /** The total from the table, unless the process is configured otherwise. */
   readonly total?: number;
   /** How long `hold` waits before it refuses. */
   readonly maxWaitMs: number;
@@ -169,7 +172,7 @@ interface ShareOptions {
   readonly maxWaitingPerUnit?: number;
 }
 
-/** Who waits for a unit that rests still gets it in time. */
+/** Short enough that a caller waiting for a resting unit still gets it in time. */
 const maxRestMs = 2000;
 
 /** Timers may fire this much too early. */
@@ -179,7 +182,7 @@ const earlyMs = 5;
 export function createShare(options: ShareOptions): Share {
   const { name, tierOf, onRefused, total = shareTable[name].total, maxWaitMs, rest, maxWaitingPerUnit = 32 } = options;
   const holders = new Map<string, Holder>();
-  /** Organisations with somebody waiting, in the order of their turns. */
+  /** Organisations with a waiting caller, in the order of their turns. */
   const turns = new Set<string>();
   let held = 0;
   let waiting = 0;
@@ -197,7 +200,7 @@ export function createShare(options: ShareOptions): Share {
   const refusal = (owner: string): ShareRefusal => {
     onRefused(name, owner);
     const { what } = shareTable[name];
-    // Not the organisation's own doing: the database ended nobody's work while it waited.
+    // The organisation did not cause this: no database transaction ended while it waited.
     if (name === "databaseTransactions" && performance.now() - lastEndMs > maxWaitMs - earlyMs)
       return new ShareRefusal("unavailable", `All ${what} of this node are stuck. Try again in 5 s.`, 5);
     const part = partOfOwner(owner);
@@ -287,7 +290,7 @@ export function createShare(options: ShareOptions): Share {
   return {
     acquire,
     hold: async (owner, work) => {
-      // Without another turn of the event loop where nobody has to wait.
+      // Takes a free unit in the same turn of the event loop.
       const giveBack = take(owner) ?? (await wait(owner, undefined));
       try {
         return await work();

@@ -245,7 +245,7 @@ describe("run slots in Valkey", () => {
   });
 });
 
-test("while Valkey is down each node counts its own runs, release does not fail, and nobody is told that these are all", async () => {
+test("while Valkey is down each node counts its own runs, release does not fail, and its list of runs is refused as incomplete", async () => {
   const valkey = await startValkey();
   const { valkey: client, state, slots } = connectSlots(valkey.url, 250, createLocalSlots(Date.now));
   const request = { ...limits, organisationId: newUuid(), agentId: "a", agentRuns: 1 };

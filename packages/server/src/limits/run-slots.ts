@@ -43,7 +43,10 @@ export interface RunSlots {
   readonly release: (run: SlotHolder) => Promise<boolean>;
   /** Releases a slot that only this process counted, which the worker cannot release. Cheap, and a no-op for shared slots. */
   readonly releaseLocal: (run: SlotHolder) => Promise<void>;
-  /** Ids of the organisation's runs that hold a slot now. Rejects while they are not known: whoever asks must not miss one. */
+  /**
+   * Ids of the organisation's runs that hold a slot now. Rejects while the list is incomplete, because the caller must
+   * not miss a run.
+   */
   readonly listHeld: (organisationId: string) => Promise<string[]>;
   /** Whether the run holds a slot now. */
   readonly isHeld: (run: SlotHolder) => Promise<boolean>;

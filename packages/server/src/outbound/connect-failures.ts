@@ -8,7 +8,7 @@ export interface ConnectFailure {
   readonly adviceAbout: (setting: string) => string;
   /** Whether it may be there in a moment. A certificate that is not trusted now is not trusted then either. */
   readonly isTransient: boolean;
-  /** The name of the host is known to nobody. */
+  /** The host name does not exist. */
   readonly isUnknownName?: true;
 }
 

@@ -30,7 +30,7 @@ export interface ExchangeLimits {
   readonly maxResponseBytes?: number;
   /** Limit of the whole exchange, including the body. */
   readonly timeoutMs?: number;
-  /** Of the calls under way, each counted from the request to the end of the response's body. */
+  /** The share of calls under way, each counted from the request to the end of the response's body. */
   readonly share?: Share;
 }
 
@@ -68,7 +68,10 @@ export function createTrustedClient(limits: ExchangeLimits = {}): GuardedClient 
   return createClient(limits);
 }
 
-/** Of the look-up of a name, the connection and its TLS together. Time for one lost packet, or a slow name server. */
+/**
+ * The limit for the DNS lookup, the connection and its TLS handshake together. It allows for one lost packet or a slow
+ * name server.
+ */
 const connectTimeoutMs = 4000;
 
 function createClient(limits: ExchangeLimits, connect?: buildConnector.connector): GuardedClient {
@@ -245,7 +248,7 @@ function startDeadline(timeoutMs: number, caller: AbortSignal | null | undefined
     caller?.removeEventListener("abort", onCallerAbort);
     giveBack();
   };
-  // Also where nobody reads the body: the connection is closed, so nothing is held any more.
+  // Gives the unit back even if the body is never read, because the connection is closed.
   const abort = (reason: unknown) => {
     end();
     controller.abort(reason);
@@ -260,8 +263,8 @@ function startDeadline(timeoutMs: number, caller: AbortSignal | null | undefined
 }
 
 /**
- * Of a line: an event of a stream, or a whole answer in JSON. Readers keep a line in memory until its end, and read it at once. Large
- * enough for a hundred vectors of an embedder.
+ * The maximum size of a line: an event of a stream, or a whole answer in JSON. Readers buffer a line until its end and
+ * parse it at once. It is large enough for a hundred vectors of an embedder.
  */
 const maxLineBytes = 5 * 1024 * 1024;
 const newline = "\n".charCodeAt(0);

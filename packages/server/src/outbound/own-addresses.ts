@@ -24,7 +24,7 @@ interface OwnAddressesOptions {
 
 type Address = NonNullable<ReturnType<typeof parseAddress>>;
 
-/** Services of clouds that give credentials to whoever asks from inside. */
+/** Metadata services of clouds, which give credentials to any client inside. */
 const metadataRanges = [
   "169.254.0.0/16",
   "fe80::a9fe:a9fe",
@@ -121,7 +121,7 @@ function takeSnapshot(hosts: ReturnType<typeof createHosts>, interfaces: readonl
   const keys = new Set<string>();
   // A service of this machine may listen at all addresses of the machine.
   const localPorts = new Set<number>();
-  // Of hosts whose address is not known: no private address is reached at these ports.
+  // Ports of hosts whose address is unknown. No private address is reached at these ports.
   const unknownPorts = new Set<number>();
   for (const { ports, addresses } of hosts.addresses())
     for (const port of ports) {

@@ -3,7 +3,7 @@ import type { ErrorCode, ErrorDetail } from "@perch/contract";
 interface ApiErrorOptions {
   readonly details?: readonly ErrorDetail[];
   readonly retryAfterSeconds?: number;
-  /** Of a failed run: whether a new one can succeed without a change to the agent. */
+  /** Whether a new run can succeed without a change to the agent, for an error about a failed run. */
   readonly retryable?: boolean;
   /** Where the client finds what it waits for: the header `Location`. */
   readonly location?: string;
@@ -40,7 +40,7 @@ export const conflict = (message: string): ApiError => new ApiError("conflict", 
 
 export const forbidden = (message: string): ApiError => new ApiError("forbidden", message);
 
-/** Whether somebody was refused for who they are or what they may do, and not for what they asked or when. */
+/** Whether a caller was refused for its identity or permissions, and not for the content or the time of its request. */
 export const isRefusal = (error: unknown): error is ApiError =>
   error instanceof ApiError && (error.code === "forbidden" || error.code === "unauthorized");
 

@@ -6,7 +6,7 @@ const nested = (depth: number): unknown => JSON.parse(`${"[".repeat(depth)}${"]"
 describe("storableText", () => {
   test("leaves out NULs and replaces halves of characters", () => {
     expect(storableText("a\0b\ud83d")).toBe("ab\ufffd");
-    // Without the NUL the two halves would be one character that nobody sent.
+    // Without the NUL, the two halves would form one character that was not sent.
     expect(storableText("\ud83d\0\ude00")).toBe("\ufffd\ufffd");
     expect(storableText("\u{1f600}\u202e\u0007")).toBe("\u{1f600}\u202e\u0007");
   });

@@ -101,7 +101,7 @@ export interface Recorded {
 export interface Ended extends Recorded {
   /** Null once it is recorded; else what is to be recorded with it. */
   readonly unrecorded: readonly LogLine[] | null;
-  /** Of a run that is not recorded yet: what is kept of its contents, sealed, in base64. */
+  /** The stored contents of a run that is not recorded yet, sealed, in base64. */
   readonly contents?: string;
 }
 

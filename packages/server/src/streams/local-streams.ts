@@ -15,7 +15,7 @@ interface RunLog {
 
 interface LocalStreamsLimits {
   readonly maxRuns?: number;
-  /** Of one run, and of all: the least recently used run is evicted first. */
+  /** The limits for one run and for all runs. The least recently used run is evicted first. */
   readonly maxBytes?: number;
   readonly maxBytesOfAll?: number;
 }

@@ -1,21 +1,24 @@
 import type { Tier } from "@perch/contract";
 import type { RunEvent, StepEvent, ToolEvent } from "./run-streams.ts";
 
-/** After the last event of a run. Longer than any pause of a model within a step. */
+/** How long a stream is stored after the last event of a run. Longer than any pause of a model within a step. */
 export const streamTtlMs = 15 * 60_000;
 
-/** After its end: the record has the whole text by then. */
+/** How long a stream is stored after the run's end, when the record has the whole text. */
 export const endedStreamTtlMs = 2 * 60_000;
 
 export const ttlAfter = ({ type }: RunEvent): number => (type === "end" ? endedStreamTtlMs : streamTtlMs);
 
-/** Of one step: more is not kept of an answer either. */
+/** The limit for one step, and also for the stored answer. */
 export const maxTextLength = 1024 * 1024;
 
-/** Of one run. Tokens beyond it are dropped: the stored text has no gaps, and the record has all of it in the end. */
+/**
+ * The limit for one run. Tokens beyond it are dropped: the stored text has no gaps, and the record has all of it in the
+ * end.
+ */
 export const maxStreamBytes = 4 * 1024 * 1024;
 
-/** Of all runs of an organisation together, in Valkey. What comes beyond it is not kept, and the runs go on. */
+/** The limit for all runs of an organisation in Valkey. Events beyond it are dropped, and the runs go on. */
 export const maxStreamBytesOf: Readonly<Record<Tier, number>> = {
   free: 8 * 1024 * 1024,
   pro: 64 * 1024 * 1024,

@@ -5,7 +5,7 @@ type AsyncFunction<A extends unknown[], R> = (...args: A) => Promise<R>;
 interface EndedRun {
   readonly status: "completed" | "failed" | "cancelled";
   readonly durationMs: number;
-  /** Of a failed run. */
+  /** Only for a failed run. */
   readonly code?: "run_failed" | "server_error";
 }
 

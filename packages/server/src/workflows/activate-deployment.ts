@@ -10,7 +10,7 @@ const visibilityRetriesMs = [20, 50, 100, 500, 1000, 3000, 10_000, 20_000];
 /** An unexpected error must not block the queue forever. */
 const retryStepTenTimes = { ...retryStepUntilSuccess, maxRetryAttempts: 10 };
 const checkFailedMessage =
-  "It could not be checked. Deploy again; if that does not help, ask whoever runs the server to look into its log.";
+  "It could not be checked. Deploy again; if that does not help, ask the operator of the server to look into its log.";
 
 const check = (context: restate.ObjectContext, deployment: DeploymentKey, steps: DeploymentSteps) =>
   context

@@ -4,7 +4,9 @@
  */
 export const retryStepUntilSuccess = { initialRetryInterval: 100, retryIntervalFactor: 2, maxRetryInterval: 5000 };
 
-/** The same for periodic background work, which nobody waits for: at most one retry a minute once it keeps failing. */
+/**
+ * The same for periodic background work, for which no request waits: at most one retry a minute once it keeps failing.
+ */
 export const retryTickUntilSuccess = { initialRetryInterval: 1000, retryIntervalFactor: 2, maxRetryInterval: 60_000 };
 
 /**

@@ -56,7 +56,7 @@ test("a run is called with the account of its own user: what follows is refused 
 });
 
 test.each([
-  ["nobody", undefined, /nobody knows who the user/],
+  ["nobody", undefined, /the user of this conversation is not known/],
   ["another user", "eve", notConnected],
   ["a user that looks alike", "Ada", notConnected],
   ["an empty text", "", /Validation failed/],

@@ -31,7 +31,7 @@ export async function runCreateKey(config: Config, logger: Logger, args: string[
         {
           agentId: null,
           name: values.name,
-          // Who holds more than a role has none, as with keys that are made through the API.
+          // A key with more permissions than a role has no role, as with keys created through the API.
           role: values.operate ? null : role.data,
           permissions: values.operate ? [...roles[role.data], "operate"] : roles[role.data],
           createdBy: null,

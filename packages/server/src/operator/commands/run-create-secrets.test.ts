@@ -104,7 +104,7 @@ describe("perch-server create-secrets", () => {
     expect(config.identityKeys).toEqual([read("engine-public-key").trim()]);
   });
 
-  test("Valkey takes its file, and then lets nobody in without the password", async () => {
+  test("Valkey accepts its file, and then refuses clients without the password", async () => {
     const port = await freePort();
     await create("--valkey-host", `127.0.0.1:${port}`);
     const args = [join(dir, "valkey.conf"), "--port", String(port), "--bind", "127.0.0.1", "--save", ""];

@@ -20,7 +20,7 @@ import { commandTable } from "./command-table.ts";
 import { printable } from "./printable.ts";
 import { UsageError } from "./usage.ts";
 
-/** What no deletion reaches, in words for whoever keeps the receipt. */
+/** Copies that no deletion reaches, in words for the reader of the receipt. */
 const expires = [
   "Deleted rows on PostgreSQL's disk go with its next vacuum.",
   "Write-ahead logs and backups hold the organisation until they expire. Data keys belong to the installation and not to an organisation, so what a backup holds encrypted can be read with that backup and the master key.",

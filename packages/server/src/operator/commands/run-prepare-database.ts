@@ -60,7 +60,7 @@ interface Passwords {
   readonly server: Password;
 }
 
-/** The rest of a query may name the user and the password of whoever runs this. */
+/** Other parameters of the query may contain the user and password of the operator who runs this. */
 const keptParameters = ["host", "port", "sslmode", "sslrootcert"];
 
 /** The two settings. A password that is not ours to print is the word PASSWORD. */
@@ -94,7 +94,7 @@ function isReadableUrl(text: string): boolean {
   }
 }
 
-/** PostgreSQL copies template1 into every new database, and lets nobody change template0. */
+/** PostgreSQL copies template1 into every new database, and template0 cannot be changed. */
 function refuseTemplate(database: string | undefined): void {
   if (database === "template0" || database === "template1")
     throw new UsageError(`${database} is a template of PostgreSQL: choose another database with --database.`);

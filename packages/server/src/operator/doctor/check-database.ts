@@ -61,7 +61,7 @@ async function judgeOwner(db: Connection, server: Inspected | undefined): Promis
   const [{ name, isSuperuser, mayMigrate }, facts] = await Promise.all([readRoleFacts(db), readDatabaseFacts(db)]);
   if (server && server.facts.identity !== facts.identity)
     return failed(
-      "PERCH_MIGRATION_DATABASE_URL and PERCH_DATABASE_URL lead to different databases: `migrate` would change one that nobody serves. Correct one of them.",
+      "PERCH_MIGRATION_DATABASE_URL and PERCH_DATABASE_URL lead to different databases: `migrate` would change one that no server uses. Correct one of them.",
     );
   if (isSuperuser)
     return warning(

@@ -74,7 +74,7 @@ describe("the workers", () => {
     ]);
   });
 
-  test("workers that take the engine for somebody else fail, with the setting to compare", async () => {
+  test("workers that do not accept the engine's identity fail, with the setting to compare", async () => {
     const { problems, startWorker } = installation();
     await startWorker({
       PERCH_WORKER_PORT: String(worker.port),

@@ -34,7 +34,7 @@ test("an issuer that answers is fine, and so is none at all", async () => {
   expect(await finding({})).toBe("skipped: PERCH_OIDC cannot be read: see settings");
 });
 
-test("an issuer that does not answer, or is somebody else, fails with what to correct", async () => {
+test("an issuer that does not answer, or names another issuer, fails with the setting to correct", async () => {
   const nowhere = `http://127.0.0.1:${await freePort()}`;
   expect(await finding(settingsWith({ issuer: nowhere }))).toBe(
     `failed: ${nowhere} does not answer as an OpenID Connect issuer (ECONNREFUSED). Correct \`issuer\` in PERCH_OIDC, or let this machine reach it.`,

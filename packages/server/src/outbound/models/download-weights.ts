@@ -13,7 +13,7 @@ const packageMegabytes = 17;
 /** Progress is reported at least every two seconds, also by a process that is a little late. */
 const progressIntervalMs = 1500;
 
-/** For whoever installs the weights: printed without a stack. */
+/** An error for the operator who installs the weights. It is printed without a stack. */
 export class WeightsError extends Error {}
 
 const megabytesIn = (dir: string): number =>

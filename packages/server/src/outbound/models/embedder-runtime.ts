@@ -4,7 +4,9 @@ import { extname, join, sep } from "node:path";
 
 const name = "onnxruntime-node";
 
-/** The package that computes with the weights. It is an optional peer, so whoever wants it installs it. */
+/**
+ * The package that computes with the weights. It is an optional peer dependency, installed by operators who want it.
+ */
 export function hasRuntime(): boolean {
   try {
     return createRequire(import.meta.url).resolve(name) !== "";

@@ -26,7 +26,7 @@ test("an organisation that comes later is next but for the one that was just ser
   expect([queue.next(), queue.next()]).toEqual(["a2", "b1"]);
 });
 
-test("texts in the background wait until nobody waits, but not for ever", () => {
+test("texts in the background wait until no request waits, but not for ever", () => {
   const queue = createEmbeddingQueue<string>();
   for (let i = 1; i <= 3; i++) queue.add(`later${i}`, ofBackground("a"));
   for (let i = 1; i <= 45; i++) queue.add("now", ofRequest("b"));

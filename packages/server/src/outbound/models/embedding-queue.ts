@@ -1,7 +1,7 @@
-/** Who asks for a text to be embedded. */
+/** For whom a text is embedded. */
 export interface EmbedUse {
   readonly organisationId: string;
-  /** Nobody waits for it: it lets those pass for whom somebody does. */
+  /** No request waits for it, so texts of requests go first. */
   readonly isBackground: boolean;
 }
 
@@ -11,7 +11,7 @@ export interface EmbeddingQueue<T> {
   readonly next: () => T | undefined;
 }
 
-/** After this many texts for which somebody waits, one in the background gets its turn. */
+/** After this many texts of requests, one in the background gets its turn. */
 const maxPassed = 20;
 
 /** Organisations take turns, whatever each of them has queued. */

@@ -6,7 +6,7 @@ import { hasWeightFiles } from "./embedder-weights.ts";
 import { createEmbeddingQueue, type EmbedUse } from "./embedding-queue.ts";
 import { PermanentModelError, TransientModelError } from "./model.ts";
 
-/** Of all-MiniLM-L6-v2, here quantised to 8 bits. */
+/** The dimensions of all-MiniLM-L6-v2, here quantised to 8 bits. */
 const dimensions = 384;
 const otherEmbedder = "or choose another memory.embedder.";
 const installHint = `Run \`perch embedder install\` (on a server, \`perch-server install-embedder\`), ${otherEmbedder}`;

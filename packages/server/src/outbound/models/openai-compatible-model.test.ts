@@ -56,7 +56,7 @@ describe("openai-compatible", () => {
       { id: "c2", name: "weather", arguments: { city: "Bergen" } },
       { id: "c3", name: "weather", arguments: "{not json" },
       { id: "c4", name: "weather", arguments: "" },
-      // Kept as text: nobody could write it as JSON again.
+      // Stored as text, because it is too deep to be written as JSON again.
       { id: "c5", name: "weather", arguments: `${"[".repeat(50_000)}${"]".repeat(50_000)}` },
     ];
     const reply = await answering({ toolCalls }, { tools: [weatherTool], temperature: 0.5 });

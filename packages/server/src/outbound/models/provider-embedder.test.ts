@@ -82,7 +82,7 @@ describe.each(types)("%s", (type) => {
 
   test("a wrong key is a permanent failure that says to check the key, without the provider's message", async () => {
     const failure = await expectFailure(
-      embedderAt(type, { apiKey: "sk-wrong-key-of-somebody" }).embed(["x"], signal()),
+      embedderAt(type, { apiKey: "sk-wrong-key-of-another" }).embed(["x"], signal()),
     );
     expect(failure).toBeInstanceOf(PermanentModelError);
     expect(failure.message).toContain("acme refuses the API key");

@@ -31,7 +31,7 @@ const defaultBaseUrls = {
   google: "https://generativelanguage.googleapis.com/v1beta",
 };
 
-/** Where requests to a provider go; null if nobody said. */
+/** The address of a provider's API; null if none is configured and the type has no default. */
 export const baseUrlOf = ({ type, baseUrl }: Pick<ProviderSettings, "type" | "baseUrl">): string | null =>
   baseUrl ?? (type === "openai-compatible" ? null : defaultBaseUrls[type]);
 

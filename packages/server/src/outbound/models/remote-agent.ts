@@ -23,7 +23,7 @@ import { redactReply } from "./redact-reply.ts";
 export interface RemoteRequest {
   /** Whose agent it is, and so whose secrets the call may carry. */
   readonly owner: SecretOwner;
-  /** Of the runtime. Their values may refer to secrets. */
+  /** The runtime's headers. Their values may refer to secrets. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly requestId: string;
   readonly agentId: string;

@@ -26,7 +26,7 @@ function consentParameters({ issuer, scopes }: OAuthConfiguration): Record<strin
 }
 
 export const authorizationUrl: OAuthClient["authorizationUrl"] = async (configuration, { state, codeVerifier }) => {
-  if (configuration.authorizationEndpoint === null) throw new TypeError("a machine's account asks nobody for consent");
+  if (configuration.authorizationEndpoint === null) throw new TypeError("a machine's account needs no consent");
   const url = new URL(configuration.authorizationEndpoint);
   const parameters = {
     response_type: "code",

@@ -52,7 +52,7 @@ export function createDiscoveryCache<Found extends object, Failure extends Error
     }
   };
 
-  /** Who joined, and would get a failure of the caller that was first, asks in its own name. */
+  /** If the first caller's own request failed, a caller that joined it asks again itself. */
   const discoverOrJoin = async (address: string): Promise<Found> => {
     for (let joined = underWay.get(address); joined; joined = underWay.get(address)) {
       const outcome = await joined;

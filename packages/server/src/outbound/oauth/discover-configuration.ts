@@ -39,7 +39,7 @@ function requirePkce(
     );
   if (!(Array.isArray(methods) && methods.includes("S256")))
     throw misconfigured(
-      `${subjectOf(issuer)} does not have PKCE with S256, without which Perch asks nobody for consent.`,
+      `${subjectOf(issuer)} does not have PKCE with S256, without which Perch does not ask users for consent.`,
     );
 }
 

@@ -306,7 +306,7 @@ test("of what a server says, only what is used is kept: a thousand of them are i
   expect(JSON.stringify(kept).length).toBeLessThan(1000);
 });
 
-test("a host name that nobody has is more likely a mistake: the failure says what to correct", async () => {
+test("an unknown host name is more likely a mistake, so the failure names the setting to correct", async () => {
   const tool = userTool("http://127.0.0.1:8080/mcp", { ...named, issuer: "https://nobody.invalid" });
   await expect(discoverConfigurationOf(createTestOAuthClient(), tool)).rejects.toMatchObject({
     kind: "unavailable",

@@ -6,7 +6,7 @@ import { OAuthFailure, subjectOf, waitForServer } from "./oauth-failure.ts";
 import { clientDocumentAddress } from "./redirect-address.ts";
 import { chooseAuthMethod, registerByHand, registerClient } from "./register-client.ts";
 
-/** Who Perch is at a server, and how it presents itself there. */
+/** The client that Perch presents to a server, and how it authenticates there. */
 export interface PresentedClient {
   readonly client: OAuthRegistration;
   readonly authMethod: TokenEndpointAuth;
@@ -59,7 +59,7 @@ export function createFindClient({ limitedFetch, publicUrl, now }: FindClientDep
     return isCurrent ? known : undefined;
   };
 
-  /** Without the signal of whoever came first: others wait for it too, and each request has its own limit. */
+  /** Ignores the first caller's signal, because other callers wait for it too. Each request has its own time limit. */
   const register = async (server: AuthorizationServer, knownUrl: string, options: FindClientOptions) => {
     const { redirectUri, registrations } = options;
     const registered = await registerClient({ limitedFetch, publicUrl: knownUrl, now }, server, { redirectUri });

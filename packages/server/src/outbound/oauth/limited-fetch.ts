@@ -1,6 +1,6 @@
 import { ResponseTooLargeError } from "../guarded-client.ts";
 
-/** Of one exchange with a server that describes itself. */
+/** The time limit of one exchange with a server's metadata or registration endpoint. */
 const defaultLimitMs = 5000;
 const maxBodyBytes = 64 * 1024;
 

@@ -9,7 +9,7 @@ export interface OAuthTool {
   readonly connection: ToolConnection;
 }
 
-/** Who Perch is at an authorization server. */
+/** The identity of Perch at an authorization server. */
 export type OAuthRegistration =
   /** In the definition. `clientSecret` refers to a secret: `{{secret.name}}`. */
   | { readonly kind: "configured"; readonly clientId: string; readonly clientSecret?: string }

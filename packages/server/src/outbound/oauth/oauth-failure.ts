@@ -75,7 +75,7 @@ export function toCallFailure(
   if (!failure) return new OAuthFailure("unavailable", `${subject} ${describeTransportError(error)}.`);
   const reason = `${subject} could not be reached: ${failure.reason}.`;
   if (!failure.isTransient) return new OAuthFailure("misconfigured", `${reason} ${advice}`);
-  // A name that nobody has is more often a mistake than a matter of time.
+  // An unknown host name is more often a mistake than a temporary failure.
   return new OAuthFailure("unavailable", failure.isUnknownName ? `${reason} ${advice}` : reason);
 }
 

@@ -35,7 +35,7 @@ const refusedClient = ({ issuer, client }: OAuthConfiguration, reason: string): 
     { isAboutClient: true },
   );
 
-/** A consent ends only by a word that says so: an error that nobody knows may come from whatever stands before the server. */
+/** Only a known error ends a consent. An unknown one may come from a proxy in front of the server. */
 function fromErrorBody(
   { error, status }: oauth.ResponseBodyError,
   configuration: OAuthConfiguration,
@@ -55,7 +55,7 @@ function fromErrorBody(
   return new OAuthFailure("refused", `${subject} ${refused} (${reason}).`);
 }
 
-/** Of a request for tokens, or to revoke them. */
+/** Converts the failure of a request for tokens, or of their revocation. */
 export function toTokenFailure(
   error: unknown,
   configuration: OAuthConfiguration,

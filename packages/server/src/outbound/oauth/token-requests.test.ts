@@ -110,7 +110,7 @@ describe("a refresh", () => {
     ["404, as a proxy does while its server is replaced", "unavailable", { status: 404 }],
     ["410", "unavailable", { status: 410 }],
     ["404 and a word", "unavailable", answered({ error: "not_found" }, 404)],
-    ["a word that nobody knows", "unavailable", answered({ error: "quota_exceeded" }, 400)],
+    ["an unknown error", "unavailable", answered({ error: "quota_exceeded" }, 400)],
     ["invalid_grant", "refused", answered({ error: "invalid_grant" }, 400)],
     ["an error and status 200, as GitHub does", "refused", answered({ error: "bad_refresh_token" })],
     ["invalid_client", "misconfigured", answered({ error: "invalid_client" }, 400)],

@@ -30,8 +30,8 @@ export interface KeyDirectory {
 const proofValidSeconds = 24 * 3600;
 
 /**
- * The public keys as a JWK Set. With a public address, each key also signs the answer for that address alone: whoever asks under
- * another name gets no proof for it, so that nobody can pass off these keys as their own.
+ * The public keys as a JWK Set. With a public address, each key also signs the answer for that address only. A request
+ * under another name gets no proof for it, so that another site cannot present these keys as its own.
  */
 export function buildKeyDirectory(
   keys: readonly SigningKey[],

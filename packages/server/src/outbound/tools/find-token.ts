@@ -50,7 +50,7 @@ export type FindToken = (user: ToolUser, tool: ConnectedTool, options: FindToken
 export type NotConnectedWhy = "no user" | "not yet" | "again" | "moved";
 
 const messagesForModel: Readonly<Record<NotConnectedWhy, string>> = {
-  "no user": "It is called with the account of the user, and nobody knows who the user of this conversation is.",
+  "no user": "It is called with the account of the user, and the user of this conversation is not known.",
   "not yet":
     "The user has not connected their account with it yet. Tell the user that they have to connect it first, and then ask again.",
   again:
@@ -59,7 +59,7 @@ const messagesForModel: Readonly<Record<NotConnectedWhy, string>> = {
     "Its address has changed since the user connected their account. Tell the user that they have to connect it again, and then ask again.",
 };
 
-/** How to get a link for it, for whoever reads a run's log. */
+/** How to get a link for it, for readers of a run's log. */
 export function linkCommand(tool: string, agentId: string | null): string {
   const agent = agentId === null ? "{agent_id}" : toPublicId("agent", agentId);
   return `\`POST /v1/agents/${agent}/connections\` with \`"tool": "${tool}"\``;

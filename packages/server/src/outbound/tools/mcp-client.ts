@@ -25,7 +25,7 @@ interface McpConnection {
   /** Ask first whether the server works without sessions; otherwise the handshake is `initialize`. */
   readonly discover: boolean;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Of the secrets and the token among the headers. */
+  /** Redacts the secrets and the token among the headers. */
   readonly redactor: Redactor;
   readonly signal: AbortSignal;
 }

@@ -7,7 +7,7 @@ const why = (condition: ApprovalCondition, args: unknown) =>
   whyApprovalNeeded(resolveApproval({ when: [condition] }), args);
 
 describe("what a definition says of a tool", () => {
-  test("nothing, or never, needs nobody, whatever the server says", () => {
+  test("no policy, or never, needs no approval, whatever the server declares", () => {
     for (const policy of [undefined, "never"] as const)
       expect(resolveApproval(policy, { destructiveHint: true })).toBeUndefined();
   });

@@ -45,7 +45,7 @@ const destructive =
 const isHarmless = ({ readOnlyHint, destructiveHint }: ToolHints): boolean =>
   readOnlyHint === true || destructiveHint === false;
 
-/** Undefined: its calls need nobody. Hints count only where the definition says so. */
+/** Undefined if its calls need no approval. The server's hints count only if the definition asks for them. */
 export function resolveApproval(
   policy: ApprovalPolicy | McpApprovalPolicy | undefined,
   hints: ToolHints = {},

@@ -51,7 +51,7 @@ export interface PersonTarget {
 export interface RunTool {
   readonly definition: ToolDefinition;
   readonly target: HttpTarget | McpTarget | PersonTarget | UnconnectedTarget | { readonly kind: "echo" };
-  /** Absent: its calls need nobody. */
+  /** Absent if its calls need no approval. */
   readonly approval?: ToolApproval;
 }
 

@@ -115,7 +115,7 @@ describe("finding the token for a call", () => {
     const { find, reads } = createFinder();
     const refusal = await refusalOf(find(user(null), asUsed(bookTool()), { signal: signal() }));
     expect(refusal.message).toContain("`context.user_id`");
-    expect(refusal.content).toContain("nobody knows who the user of this conversation is");
+    expect(refusal.content).toContain("the user of this conversation is not known");
     expect(reads).not.toHaveBeenCalled();
   });
 

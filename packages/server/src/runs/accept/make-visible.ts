@@ -22,7 +22,7 @@ const maxAttempts = 15;
 const retryMs = 1500;
 
 export function createMakeVisible(db: Pick<Database, "inOrganisation">, logger: Logger): MakeVisible {
-  /** Of organisations that have runs to make visible right now. */
+  /** Organisations that have runs to make visible right now. */
   const open = new Map<string, { users: number; readonly insert: (run: RunInput) => Promise<void> }>();
 
   /** The client was promised a run that it can read, so where the organisation's share is held it waits for another turn. */

@@ -7,7 +7,7 @@ interface RunRef {
   readonly id: string;
 }
 
-/** Not locked: whoever makes a run wait, and whoever continues it, lock this row and the run's in opposite orders. */
+/** Not locked, because suspending and continuing a run lock this row and the run's row in opposite orders. */
 const findWaitingRun = (trx: OrganisationTransaction, { organisationId, id }: RunRef) =>
   trx
     .selectFrom("waiting_runs")

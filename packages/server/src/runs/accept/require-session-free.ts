@@ -8,7 +8,7 @@ import { detailsOfWaiting } from "./describe-waiting.ts";
 
 interface WaitingTurn {
   readonly id: string;
-  /** Of its open approvals. Null: all is decided, and it is about to go on. */
+  /** The ids of its open approvals. Null if all are decided and the run is about to go on. */
   readonly approvals: readonly string[] | null;
 }
 

@@ -47,7 +47,7 @@ const call = (user_id?: string) =>
 const countTokens = () => provider.countTokenRequests("client_credentials", 200);
 
 describe("runs with the agent's own account", () => {
-  test("call it for every user and for nobody, with one token that is stored nowhere", async () => {
+  test("call it with and without a user, with one token that is never stored", async () => {
     verifies("connections.agent-account");
     await setSecret(clientSecret);
     const before = countTokens();

@@ -91,13 +91,13 @@ describe("runs with users' accounts", () => {
     expect([book.calls.length, mail.requests.length]).toEqual(before);
   });
 
-  test("a run without a user uses nobody's account", async () => {
+  test("a run without a user uses no account", async () => {
     verifies("connections.not-connected");
     const { organisation, tools } = await createOrganisationWithTools();
     await connectUser(organisation, tools, "ada");
     const before = [book.calls.length, mail.requests.length];
     for (const tool of ["book", "mail"])
-      expect(await callTool(perch(), organisation, { tool })).toContain("nobody knows who the user");
+      expect(await callTool(perch(), organisation, { tool })).toContain("the user of this conversation is not known");
     expect(await logOf(organisation)).toContain("Name the user in `context.user_id` of the invoke.");
     expect([book.calls.length, mail.requests.length]).toEqual(before);
   });

@@ -66,7 +66,7 @@ export function createListToolsStep({ tools, records, spans, publish, logger, no
     const startedAtMs = now();
     const toLine = (level: "info" | "warn", message: string, more: object): LogLine =>
       logLine(startedAtMs, level, message, { type: "tools", ...about, duration_ms: now() - startedAtMs, ...more });
-    // Without a server nobody is asked, and there is nothing to tell.
+    // Without an MCP server there is no request, and no event to publish.
     const isAsked = servers.length > 0;
     if (isAsked && attempt.interrupted) publish(run, { ...event, status: "interrupted", reason: interruptedReason });
     const before = attempt.interrupted

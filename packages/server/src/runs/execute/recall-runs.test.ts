@@ -174,7 +174,7 @@ describe("a run with memory.recall", () => {
     async (how) => {
       const organisation = await createOrganisationWithAgent({ recall: true, ...embedder(`acme/${how}`) });
       await addMemory(organisation, "The gate opens with 4711.");
-      const message = `Which number opens the gate, when nobody answers (${how})?`;
+      const message = `Which number opens the gate, when no embedder answers (${how})?`;
       const { request_id } = await sendMessage(organisation, message);
       expect(recalledFor(message)).toEqual(["The gate opens with 4711."]);
       expect((await entryOf(organisation, request_id)).entry).toMatchObject({

@@ -86,7 +86,7 @@ export function createResumeSteps(deps: ResumeDeps): ResumeSteps {
     }));
   };
 
-  /** Returns whether the run is to end: somebody cancelled it, or deleted its agent. */
+  /** Returns whether the run is to end, because it was cancelled or its agent deleted. */
   const updateRunning = async (trx: OrganisationTransaction, run: ContinuedRun): Promise<boolean> => {
     const agent = await trx
       .selectFrom("agents")
@@ -117,7 +117,7 @@ export function createResumeSteps(deps: ResumeDeps): ResumeSteps {
       .forUpdate()
       .executeTakeFirst();
     if (!row) return undefined;
-    // Whoever asked was too early. The engine asks again, so the run is not lost for it.
+    // The request came too early. The engine repeats it, so the run is not lost.
     if (row.status === "waiting") throw new Error("The run still waits for a decision");
     const continued = await trx
       .updateTable("waiting_runs")
@@ -193,7 +193,7 @@ export function createResumeSteps(deps: ResumeDeps): ResumeSteps {
       const { state, verdicts, isCancelled } = found;
       const log = [...state.progress.log, ...toLines(verdicts, state)];
       const progress = { ...state.progress, startedAtMs: now() - state.elapsedMs, log };
-      // Somebody may follow it now, however it began.
+      // A client may follow it now, even if it did not start as a stream.
       const continued = { ...state.run, streamed: true };
       return { state: { ...state, run: continued, progress }, verdicts, isCancelled } satisfies Resumed;
     },

@@ -9,7 +9,7 @@ import type { Attempt, LogLine, Progress, Retry, RunFailure, ToolCallResult } fr
 /** A failure that a new run can escape: what was slow or busy may be neither then. */
 export const transientFailure = (message: string): RunFailure => ({ message, code: "run_failed", retryable: true });
 
-/** A failure that every run of the same message meets until somebody changes the agent. */
+/** A failure that repeats for the same message until the agent is changed. */
 export const permanentFailure = (message: string): RunFailure => ({ message, code: "run_failed", retryable: false });
 
 export const deadlineMs = ({ definition }: RunInput, { startedAtMs }: Progress): number =>
@@ -57,10 +57,10 @@ export function messagesFor(
 }
 
 const maxTokens = 2_000_000_000;
-/** Of one reply: further calls are ignored. */
+/** The limit for one reply. Further calls are ignored. */
 const maxToolCalls = 32;
 
-/** Of one run: the journal holds the conversation, and every model call sends it. */
+/** The limit for one run, because the journal contains the conversation and every model call sends it. */
 const maxConversationBytes = 8 * 1024 * 1024;
 
 /** Longer arguments are replaced by a text that no tool accepts: the journal holds them. */
@@ -161,8 +161,8 @@ export const backoffMs = (tries: number, random: number): number =>
   Math.round(Math.min(firstWaitMs * 2 ** (tries - 1), maxWaitMs) * (0.8 + random * 0.4));
 
 /**
- * What cannot be reached is not tried again after this long. Six tries take about eight seconds: a server that restarts is there by
- * then, and nobody waits for one that is not. The rest is for tries that are slow to fail.
+ * An unreachable server is not retried after this long. Six tries take about eight seconds, enough for a server that
+ * restarts. The rest is for tries that fail slowly.
  */
 const maxUnreachableMs = 12_000;
 

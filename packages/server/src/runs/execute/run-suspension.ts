@@ -9,13 +9,16 @@ import type { Ended, Progress } from "../run.ts";
 export interface WaitingReply {
   readonly reply: ModelReply;
   readonly tools: readonly RunTool[];
-  /** Of the reply's calls, in their order; null for those that wait. */
+  /** The results of the reply's calls, in their order; null for those that wait. */
   readonly results: readonly (ToolResult | null)[];
 }
 
 /** All that the continuation of a run needs, on whichever release. Plain JSON, sealed in the database. */
 export interface SuspendedState extends WaitingState {
-  /** Of this object. A release that changes it reads the earlier ones too: a run may wait for weeks. */
+  /**
+   * The version of this object. A release that changes it also reads the earlier ones, because a run may wait for
+   * weeks.
+   */
   readonly format: 1;
   readonly run: RunInput;
   readonly progress: Progress;
@@ -38,7 +41,7 @@ export interface Verdict {
 export interface Resumed {
   readonly state: SuspendedState;
   readonly verdicts: readonly Verdict[];
-  /** Somebody cancelled it while it waited, or deleted its agent: it ends now. */
+  /** Whether it was cancelled or its agent deleted while it waited, so that it ends now. */
   readonly isCancelled: boolean;
 }
 

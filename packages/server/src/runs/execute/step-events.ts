@@ -13,7 +13,7 @@ export const toReason = (text: string): string => storableText(text, maxReasonLe
 /** Tells the readers of a run what its steps do. */
 export type PublishStep = (run: RunInput, event: StepEvent | ToolEvent) => void;
 
-/** Nothing waits for it: a stream that is lost costs its events, not the run. A run that nobody can follow publishes nothing. */
+/** Does not wait: a lost stream costs its events, not the run. Only runs that a client can follow publish events. */
 export const createPublishStep =
   (streams: Pick<RunStreams, "append">): PublishStep =>
   (run, event) => {

@@ -13,7 +13,7 @@ function resultOf(verdict: Verdict | undefined): ToolResult | undefined {
     return { content: typeof answer === "string" ? answer : JSON.stringify(answer), failed: false };
   }
   if (verdict?.status === "expired")
-    return failedResult("Nobody decided in time, so the call was not made.", "Nobody decided in time.");
+    return failedResult("No decision came in time, so the call was not made.", "No decision came in time.");
   if (!verdict) return failedResult("The decision about this call is not known any more, so it was not made.");
   return failedResult(
     `A person rejected this call, and it was not made.${because(verdict)}`,

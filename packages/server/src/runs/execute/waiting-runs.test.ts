@@ -136,7 +136,7 @@ describe("a run that waits for a person", () => {
     const id = await start(organisation, message);
     const [first, second] = await waitForApprovals(perch(), organisation, id, 2);
     expect([first?.call, second?.call]).toEqual([1, 3]);
-    // What needs nobody is called before the run waits.
+    // Calls that need no approval are made before the run waits.
     expect(callsOf(id)).toEqual([["1.2", { order: 2 }]]);
     await decide(perch(), organisation, second?.id ?? "", { verdict: "approve", arguments: { amount: 2.5 } });
     expect((await waitForRunRecord(organisation, id, () => true)).status).toBe("waiting");
@@ -173,7 +173,7 @@ describe("a run that waits for a person", () => {
 
   test("a question is answered by a person, and the answer is the result", async () => {
     verifies("approvals.questions");
-    const message = "ask somebody";
+    const message = "ask a person";
     replies.set(message, onFirstStep(callTools(["ask_person", { question: "Which colour?" }])));
     const organisation = await createAgent([
       { type: "ask_person", name: "ask_person", description: "When unsure.", answer: { type: "string" } },

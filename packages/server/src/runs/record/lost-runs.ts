@@ -38,7 +38,7 @@ const advice = "Start it again. Tools that it called may have acted already.";
 const tooLate = `The engine lost this run, and the run's time was over when that was noticed. ${advice}`;
 const withoutDefinition = `The engine lost this run, and the definition that it was accepted with is not in the database. ${advice}`;
 
-/** Of a run that waits as far as the engine knows, and of which a restored database has nothing. */
+/** The outcome of a run that waits according to the engine, but is missing from a restored database. */
 const withoutState = {
   status: "failed",
   error: `This run waited for a person, and what it waited with is not in the database any more. ${advice}`,
@@ -119,7 +119,7 @@ export function createRepairLostRuns(deps: LostRunsDeps): () => Promise<void> {
       userId: row.user_id,
       sessionId: row.session_id,
       ...(row.invoker !== null && { invoker: row.invoker }),
-      // Somebody may follow it now, however it began.
+      // A client may follow it now, even if it did not start as a stream.
       streamed: true,
       tier,
       trace: null,

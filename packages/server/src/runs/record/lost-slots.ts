@@ -24,7 +24,7 @@ export interface SlotScan {
   readonly suspects: readonly string[];
 }
 
-/** Of Valkey's keys, of which slots are a small part: a tick looks at up to 200,000 keys. */
+/** The limit of pages of Valkey's keys, few of which are slots. A tick reads up to 200,000 keys. */
 const maxPages = 200;
 const maxTickMs = 20_000;
 const maxSuspects = 200;
@@ -99,7 +99,7 @@ export function createFreeLostSlots(deps: LostSlotsDeps): (after: SlotScan | nul
     }
   };
 
-  /** Frees what is over on a page, and returns the parts that nobody knows. */
+  /** Frees the ended parts on a page, and returns the parts that neither the record nor the engine knows. */
   const freePage = async (page: readonly HeldSlots[], suspects: ReadonlySet<string>): Promise<string[]> => {
     const states = new Map<string, PartState>();
     for (const [organisationId, held] of Map.groupBy(page, (each) => each.organisationId)) {

@@ -60,7 +60,7 @@ export function contentsOf({ definition, message }: RunInput, progress: Source):
   };
 }
 
-/** Of one run, as JSON in UTF-8. */
+/** The limit for one run, as JSON in UTF-8. */
 export const maxRunContentBytes = 1024 * 1024;
 export const leftOut = `[left out: the contents of the run are larger than ${maxRunContentBytes / 1024} KiB]`;
 

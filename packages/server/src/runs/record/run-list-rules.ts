@@ -5,7 +5,7 @@ const dayMs = 86_400_000;
 const windowDays = [0, 7];
 const maxClockSkewMs = 3_600_000;
 
-/** Of runs created from `from` on and before `until`. */
+/** Covers runs created from `from` on and before `until`. */
 export interface TimeWindow {
   /** Null: however old they are. */
   readonly from: Date | null;
@@ -41,7 +41,10 @@ export function timeWindows({ start_time, end_time, before }: ListedTimes, nowMs
   });
 }
 
-/** A run's id holds the time at which it was accepted. None, for an id whose time the database cannot hold: nobody has such a run. */
+/**
+ * A run's id contains the time at which it was accepted. Empty if the database cannot store that time: there is no such
+ * run.
+ */
 export function windowsOfRun(id: string): TimeWindow[] {
   const from = uuidTime(id);
   return from > lastTime ? [] : [{ from, until: new Date(from.getTime() + 1) }];

@@ -59,7 +59,7 @@ export interface RunRecord {
 
 const cancelled = { status: "cancelled", error: "The run was cancelled." } as const;
 const maxError = 8000;
-/** Of the column. A run may wait for weeks while the engine has no worker. */
+/** The maximum of the database column. A run may wait for weeks while the engine has no worker. */
 const maxDurationMs = 2 ** 31 - 1;
 
 /** A faster run is not listed before it has ended, and needs only one transaction. */

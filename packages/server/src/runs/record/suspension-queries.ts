@@ -14,7 +14,7 @@ export async function lockToSuspend(
   trx: OrganisationTransaction,
   run: RunInput,
 ): Promise<"may wait" | "waits" | "deleted" | "cancelled" | "ended"> {
-  // Who decides, cancels or continues it locks this row before the run's own.
+  // Deciding, cancelling and continuing a run also lock this row before the run's own.
   const waiting = await lockWaitingRun(trx, run);
   const { rows } = await sql<{ deleted: boolean }>`
     select deleted_at is not null as deleted from agents

@@ -44,7 +44,10 @@ export function toSteps(rows: readonly StepRow[], contents: RunContents | undefi
   return steps.map((step, index) => ({ number: index + 1, ...step }));
 }
 
-/** Of one page, as JSON in UTF-8. Every attempt shows its input, so a page could be a hundred times what is stored of the run. */
+/**
+ * The limit for one page, as JSON in UTF-8. Every attempt shows its input, so a page could be a hundred times the size
+ * of the stored run.
+ */
 export const maxPageContentBytes = 4 * 1024 * 1024;
 export const leftOutOfPage = `[left out: the contents of this page are larger than ${maxPageContentBytes / 2 ** 20} MiB. Read fewer steps at once]`;
 
