@@ -3,8 +3,9 @@ import { ApiError, invalid } from "../platform/api-error.ts";
 import { canonicalJson } from "./idempotent-request.ts";
 
 /**
- * Fields that say nothing about which state a resource is in. Some change by themselves: with time, use or deliveries. A `status` that
- * somebody changes moves `updated_at` or `revoked_at` too. The others are shown only by the answer that made them.
+ * Fields that do not identify a resource's state. Some change by themselves: with time, use or deliveries. A change of
+ * `status` by a caller also moves `updated_at` or `revoked_at`. The others are shown only by the answer that created
+ * them.
  */
 const leftOut = new Set([
   "status",
@@ -16,7 +17,7 @@ const leftOut = new Set([
   "warnings",
 ]);
 
-/** The entity tag of a resource, as its answers show it. Two states with the same tag are the same to whoever reads them. */
+/** The entity tag of a resource, as its answers show it. Readers cannot distinguish two states with the same tag. */
 export function etagOf(resource: object): string {
   const state = Object.fromEntries(Object.entries(resource).filter(([field]) => !leftOut.has(field)));
   return `"${createHash("sha256").update(canonicalJson(state)).digest("base64url")}"`;
@@ -29,7 +30,7 @@ export type RequireMatch = (resource: object) => void;
 
 const matchesAnything: RequireMatch = () => undefined;
 
-/** Of RFC 9110, section 13.1.1. A weak tag never matches. */
+/** Parses `If-Match` as in RFC 9110, section 13.1.1. A weak tag never matches. */
 export function parseIfMatch(header: string | undefined): RequireMatch {
   if (header === undefined || header.trim() === "*") return matchesAnything;
   if (!tagList.test(header)) throw invalid("If-Match", "Expected the `ETag` of an answer, in its quotes, or `*`");

@@ -93,7 +93,7 @@ export class SharedAnswer<T> {
     return this.#json;
   }
 
-  /** Of an answer that shows one resource. */
+  /** The entity tag, for an answer that shows one resource. */
   get etag(): string {
     this.#etag ??= etagOf((this.body as { readonly data: object }).data);
     return this.#etag;

@@ -11,7 +11,7 @@ const unescapeUrl = (text: string): string =>
 
 const lowerHex = (encoded: string): string => encoded.replaceAll(/%../g, (escaped) => escaped.toLowerCase());
 
-/** For longer values, only the value and its JSON form are searched: each form costs memory, and time in every call. */
+/** Longer values are searched in fewer forms, because each form costs memory, and time in every call. */
 const maxLengthOfAllForms = 256;
 
 /** As encoders write the value: JSON, paths and queries of addresses. Mostly all are the same. */

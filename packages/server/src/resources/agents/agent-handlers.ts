@@ -53,7 +53,7 @@ function refuseLockOut({ wouldRefuse }: RequestContext, security: SecuritySettin
     );
 }
 
-/** Says what will be refused from now on, and how long whoever asked for it can take it back. */
+/** Warns which requests are refused from now on, and how long the key that set `auth` can undo it. */
 function withWarnings(agent: Agent, auth: queries.AuthChange | null | undefined): Agent {
   if (!auth) return agent;
   const { gracePeriod } = auth;

@@ -39,7 +39,7 @@ const replaceField = <T>(current: T, change: T | null | undefined, fallback: T):
 const withoutNulls = (settings: object): SecuritySettings =>
   Object.fromEntries(Object.entries(settings).filter(([, block]) => block !== null));
 
-/** Of its JSON. Every process that serves or runs an agent reads its definition whole. */
+/** The maximum size of its JSON. Every process that serves or runs an agent reads its whole definition. */
 const maxDefinitionBytes = 256 * 1024;
 /** Objects, lists and what is in them: small ones take far more memory than their text does. */
 const maxDefinitionValues = 20_000;

@@ -68,10 +68,10 @@ describe("POST /v1/approvals/{approval_id}/answer", () => {
 describe("POST /v1/approvals/{approval_id}/reject", () => {
   test("a question can be rejected, with a reason that only deciders see", async () => {
     const { organisation, approver, params, run } = await createQuestion();
-    const body = { reason: "Nobody knows." };
+    const body = { reason: "It is not known." };
     ok(await organisation.call("POST /v1/approvals/{approval_id}/reject", { params, body }, approver));
     const shown = ok(await organisation.call("GET /v1/approvals/{approval_id}", { params }, approver)).data;
-    expect(shown).toMatchObject({ status: "rejected", contents: { reason: "Nobody knows." } });
+    expect(shown).toMatchObject({ status: "rejected", contents: { reason: "It is not known." } });
     expect(ok(await organisation.call("GET /v1/approvals/{approval_id}", { params })).data.contents).toBeNull();
     expect(await waitingStatus(perch(), organisation, run)).toBe("ready");
     const log = ok(await organisation.call("GET /v1/audit-log", { query: { resource: params.approval_id } })).data;

@@ -24,7 +24,7 @@ export function answerFieldOf(schema: object): AnswerField | undefined {
 
 const numberPattern = /^-?\d{1,15}(\.\d{1,15})?$/;
 
-/** What somebody entered, as a value; undefined if it is none that the field allows. A choice is named by its position. */
+/** The entered text as a value; undefined if the field does not allow it. A choice is named by its position. */
 export function parseAnswer(field: AnswerField, text: string): Scalar | undefined {
   if (field.type === "text") return text;
   if (field.type === "number") return numberPattern.test(text.trim()) ? Number(text) : undefined;

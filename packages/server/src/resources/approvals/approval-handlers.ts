@@ -73,7 +73,7 @@ export const approvalHandlers = (deps: ApprovalDeps) => {
 
   const show = async (trx: OrganisationTransaction, context: RequestContext, ref: string) => {
     const row = await findRow(trx, context, ref);
-    // Of a user who was erased, nothing is left to open.
+    // The sealed call of an erased user is empty.
     const mayApprove = context.caller.permissions.has("approve");
     const contents = mayApprove && row.sealed_call.length > 0 ? await openContents(trx, row) : null;
     const canDecide = mayApprove && !isLeftToOthers(row, voterOf(context.caller));

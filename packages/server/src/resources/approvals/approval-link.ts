@@ -45,7 +45,7 @@ function fromBound(bound: Buffer): ApprovalLink {
   };
 }
 
-/** Links with which somebody without a key decides. */
+/** Links with which a person without a key decides. */
 export function createApprovalLinks(key: KeySource): ApprovalLinks {
   const tokens = createBoundTokens(key);
   return {

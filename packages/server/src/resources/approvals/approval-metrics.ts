@@ -12,7 +12,7 @@ const verdicts = ["approved", "rejected", "answered", "expired", "cancelled"] as
 export function createApprovalMetrics(registry: Registry): ApprovalMetrics {
   const decisions = new Counter({
     name: "perch_approval_decisions_total",
-    help: "Approvals that are no longer open, by verdict. expired: nobody decided in time. cancelled: the run was. Where several must approve, the last of them counts.",
+    help: "Approvals that are no longer open, by verdict. expired: no decision came in time. cancelled: the run was cancelled. If several must approve, the last of them counts.",
     labelNames: ["verdict"],
     registers: [registry],
   });

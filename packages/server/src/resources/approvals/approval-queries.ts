@@ -10,7 +10,7 @@ export type ApprovalRow = Selectable<Approvals> & { readonly agent_name: string 
 /** Without what is sealed, which a list does not show. */
 export type ApprovalSummaryRow = Omit<ApprovalRow, "sealed_call" | "sealed_decision">;
 
-/** An approval, and what part of the organisation whoever names it may see: all of it, if that is left out. */
+/** An approval, and the agents that the caller may see: all of the organisation's, if they are left out. */
 export interface VisibleApproval extends Partial<VisibleAgents> {
   readonly organisationId: string;
   readonly id: string;
@@ -47,9 +47,9 @@ export const findApprovalForUpdate = (
 ): Promise<(ApprovalRow & { readonly now: Date }) | undefined> =>
   selectApproval(trx, approval).select(sql<Date>`now()`.as("now")).forUpdate("approvals").executeTakeFirst();
 
-/** One of those who approved these arguments. */
+/** A vote for these arguments. */
 export interface Vote {
-  /** As `voterOf` names who decides. Null: whoever held a link. */
+  /** The voter as `voterOf` names it. Null for the holder of a link. */
   readonly voter: string | null;
   readonly by: Decider;
   readonly at: string;

@@ -42,8 +42,8 @@ export const callDigest = (
 ): Buffer => digest(JSON.stringify([id, tool, canonical(args)]));
 
 /**
- * Who a caller counts as where several must approve, and where the invoker may not. One person is one voter in all sessions, and a key
- * stays the same voter when it is rotated.
+ * The voter that a caller counts as, if several must approve or the invoker may not. One person is one voter in all
+ * sessions, and a key stays the same voter when it is rotated.
  */
 export function voterOf({ originId, session }: Caller): string {
   if (session?.person) return `person:${session.person.subject}`;

@@ -1,6 +1,7 @@
 /**
- * The thread behind `check-schema.ts`. The schemas come from whoever wrote a tool, so nothing in them is trusted: regular expressions
- * are never evaluated, because one can take hours, and nothing is fetched. The main thread ends this one when it takes long.
+ * The thread behind `check-schema.ts`. The schemas come from authors of tools and are not trusted: regular expressions
+ * are never evaluated, because one can take hours, and nothing is fetched. The main thread ends this one when it takes
+ * too long.
  */
 import { parentPort } from "node:worker_threads";
 import { Ajv, type ErrorObject, type Options } from "ajv";

@@ -16,7 +16,7 @@ export type CheckResponse =
   | { readonly failures: readonly { readonly path: string; readonly error: string }[] }
   | { readonly unusable: string };
 
-/** Of the processor. A check takes a few milliseconds, and a schema that takes longer was made to. */
+/** The limit of processor time. A check takes a few milliseconds, and only a malicious schema takes longer. */
 const maxMs = 50;
 /** By the clock: where others have the processor, a check waits for it. */
 const maxWaitMs = 5000;

@@ -28,7 +28,7 @@ export type Decision =
   | { readonly verdict: "answer"; readonly answer: unknown };
 
 export interface DecidedBy {
-  /** As `voterOf` names who decides. Null: whoever holds a link, who counts as nobody where several must approve. */
+  /** The voter as `voterOf` names it. Null for the holder of a link, who does not count if several must approve. */
   readonly voter: string | null;
   readonly by: Decider;
 }
@@ -107,11 +107,11 @@ function refuseOtherKind({ kind, id }: ApprovalRow, { verdict }: Decision): void
     throw conflict(`This is a call and not a question. Decide with POST ${path}/approve or ${path}/reject.`);
 }
 
-/** Who started a run knows what it asks for, and would be asking itself. */
+/** The invoker may not decide on its own run, unless the policy allows it. */
 function refuseInvoker(row: ApprovalRow, { voter }: DecidedBy): void {
   if (!isLeftToOthers(row, voter)) return;
   throw forbidden(
-    "You started this run, so somebody else must decide: use another key with the permission `approve`. For later runs, `invoker_may_decide` in the agent's policy allows it.",
+    "You started this run, so you cannot decide on it: use another key with the permission `approve`. For later runs, `invoker_may_decide` in the agent's policy allows it.",
   );
 }
 
@@ -166,7 +166,7 @@ function addVote(
     digest,
     edited: !digest.equals(callDigest(approvalDigest, row, original.arguments)),
     sealed_decision: sealDecision(approvalContents, { arguments: decision.arguments }, refOf(row)),
-    // Nobody else has approved these arguments.
+    // No other voter has approved these arguments.
     votes: [vote],
   };
 }

@@ -20,7 +20,7 @@ export interface LinkedApproval {
   readonly call: ApprovalCall;
 }
 
-/** Somebody who opened a link, or sent its form. */
+/** A person who opened a link, or sent its form. */
 export interface LinkHolder {
   readonly token: string;
   /** Whether the agent's own settings let this client in. */
@@ -53,7 +53,10 @@ interface LinkDeps {
   readonly now: () => Date;
 }
 
-/** Of the secret that signs the webhook's deliveries, or of the one before, while that one signs too. */
+/**
+ * Whether the link belongs to the secret that signs the webhook's deliveries, or to the previous one while it still
+ * signs.
+ */
 const isOfGeneration = (webhook: WebhookRow, { generation }: ApprovalLink, now: Date): boolean => {
   const { sealed_secret, sealed_previous_secret, previous_until } = webhook;
   if (linkGeneration(sealed_secret).equals(generation)) return true;
@@ -96,7 +99,7 @@ const insertEntry = (
     details: { reason: `By a link that was delivered to the webhook ${webhook_id}.` },
   });
 
-/** What a refusal means for the holder. Undefined: somebody else was first, or the approval is gone. */
+/** The refusal as the holder sees it. Undefined if another decision came first, or the approval is gone. */
 function explainRefusal(error: unknown): Refusal | undefined {
   if (!(error instanceof ApiError)) throw error;
   if (error.code === "conflict" || error.code === "not_found") return undefined;
@@ -105,7 +108,7 @@ function explainRefusal(error: unknown): Refusal | undefined {
   return { refused: (error.details ?? []).map(({ error: problem }) => `${problem}.`).join(" ") };
 }
 
-/** Decisions of somebody without a key, by the link of a delivery. */
+/** Decisions of a person without a key, by the link of a delivery. */
 export function createDecideByLink(deps: LinkDeps): DecideByLink {
   const { db, approvalLinks, approvalContents, decideApproval, checkSchema, continueRuns, now } = deps;
 

@@ -31,7 +31,7 @@ const logger = pino(
 );
 const tool = await startToolServer(() => ({ body: "done" }));
 afterAll(() => tool.close());
-/** It answers with what it got, as receivers do while somebody debugs them, and refuses the first. */
+/** It echoes each request, as receivers do while they are debugged, and refuses the first. */
 const receiver = await startWebhookReceiver(({ body }, reply) =>
   reply.writeHead(receiver.received.length % 2 === 1 ? 500 : 200).end(body),
 );

@@ -49,7 +49,7 @@ const statusesOf = (run: string | undefined) =>
 const waitOf = async (run: string | undefined) =>
   (await query<{ status: string }>("select status from waiting_runs where id = $1", [run]))[0]?.status;
 
-describe("an approval that nobody decides in time", () => {
+describe("an approval without a decision in time", () => {
   test("expires without a decider, and its run is ready and started once", async () => {
     const { organisationId, insert } = await createAgent();
     const { runs } = await insert({ expiresAt: overdue, userId: "ada", sessionId: "s1" });

@@ -31,8 +31,8 @@ const expiredTogether = 100;
 const maxSweepMs = 4000;
 
 /**
- * Expires what nobody decided in time, and starts the runs that waited for nothing else. Every process looks, and the look costs the
- * same however many are open. A run that another process has is left to that one.
+ * Expires overdue approvals, and starts the runs that waited for nothing else. Every process does so, at the same cost
+ * however many approvals are open. A run that another process has locked is left to it.
  */
 export function createExpireApprovals(deps: ExpireDeps): () => Promise<void> {
   const { db, continueRuns, logger, telemetry, nowMs } = deps;

@@ -44,7 +44,7 @@ describe("GET /v1/approvals/{approval_id}", () => {
         expect(digests).not.toContain(hash("sha256", JSON.stringify(guess), "hex"));
   });
 
-  test("what the run did before is told by step, with the calls of the same reply that needed nobody", async () => {
+  test("the history lists the run's earlier steps, and the calls of the same reply that needed no approval", async () => {
     const { organisation, approver } = await createOrganisationWithApprover(perch());
     const call = (name: string, args: unknown) => ({ id: "call_1", name, arguments: args });
     const messages = [

@@ -10,7 +10,7 @@ import { maxReadApprovals } from "./approval-queries.ts";
 const perch = usePerch();
 let organisation: Organisation;
 let approver: string;
-/** Of `bot` and of `other`, oldest first. */
+/** The approvals of `bot` and of `other`, oldest first. */
 let ofBot: readonly string[];
 let ofOther: readonly string[];
 let run: string;

@@ -37,7 +37,7 @@ const truncateArguments = (args: unknown): unknown => {
 const messagesOfRun = ({ messages }: WaitingState["progress"]) =>
   messages.slice(messages.findLastIndex(({ role }) => role === "user") + 1);
 
-/** What the run did before the calls that it waits for, with those of the same reply that needed nobody. */
+/** The run's history before the calls that it waits for, with the calls of the same reply that needed no approval. */
 export function toHistory(
   { progress, reply, results }: WaitingState,
   { step, isCurrent }: { step: number; isCurrent: boolean },

@@ -29,7 +29,7 @@ export interface ChangedResource {
 /** The changed resource, from the response if it names one, else from the path. */
 export function changedResourceOf(response: unknown, params: Readonly<Record<string, string>>): ChangedResource {
   const data = (response as { readonly data?: unknown } | null | undefined)?.data;
-  // The log names no user whose data somebody wanted to erase.
+  // The log does not name a user whose data was to be erased.
   const { user_id: _, ...named } = params;
   const resource = stringField(data, "id") ?? stringField(data, "name") ?? Object.values(named).at(-1) ?? null;
   const candidates = [stringField(data, "agent_id"), stringField(data, "id"), params.agent_id];

@@ -23,7 +23,7 @@ interface RefusalDeps {
 export interface RefusalRecords {
   /** Records that a caller whose key is known was refused, in the background. */
   readonly record: (request: AuditedRequest, refusal: unknown) => void;
-  /** Counts that somebody was refused whose organisation is not known. */
+  /** Counts the refusal of a caller whose organisation is not known. */
   readonly count: (key: OperationKey, refusal: unknown) => void;
   readonly stop: () => Promise<void>;
 }
@@ -31,7 +31,10 @@ export interface RefusalRecords {
 /** Above this, an organisation's refusals are not recorded, so that they cannot be used to overload the database. */
 const maxConcurrentWrites = 4;
 
-/** Whether somebody was kept from a change for want of a right to it. Other refusals, such as by a rate limit, are not recorded. */
+/**
+ * Whether a caller was refused a change for lack of permission. Other refusals, such as by a rate limit, are not
+ * recorded.
+ */
 const isRefusedChange = (key: OperationKey, refusal: unknown): refusal is ApiError =>
   isRefusal(refusal) && isAudited(key);
 

@@ -24,14 +24,14 @@ const maxTokens = 1000;
 function renewAt(fetchedAtMs: number, expiresAtMs: number | null): number {
   const latest = fetchedAtMs + maxAgeMs;
   if (expiresAtMs === null) return latest;
-  // Of a token that lives for minutes, half of its life.
+  // A token that lives for minutes is renewed after half of its life.
   const early = Math.min(refreshBeforeEndMs, (expiresAtMs - fetchedAtMs) / 2);
   return Math.min(latest, expiresAtMs - early);
 }
 
 /**
- * Tokens of agents' own accounts, by client credentials. They belong to nobody's consent and can be had again at any time, so they are
- * kept in this process alone, those used last, and never stored.
+ * Tokens of agents' own accounts, by client credentials. They need no consent and can be fetched again at any time, so
+ * the last used ones stay in this process and are never stored.
  */
 export function createFindAgentToken({ oauth, now }: AgentTokenDeps): FindToken {
   const kept = new LRUCache<string, KeptToken>({ max: maxTokens });

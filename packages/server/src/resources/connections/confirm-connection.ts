@@ -96,7 +96,8 @@ async function claimLink(
     await updateLinkStatus(trx, link, "confirming");
     return { link };
   }
-  // Users make each other's links void only with the code: then somebody came back from a link that was made for somebody else.
+  // A user voids another user's link only with its code, which shows that they came back from a link made for the
+  // other.
   if (link?.status === "returned" && (isOwn || isRightCode)) await deleteLink(trx, consent);
   return isOwn ? "refused" : "hidden";
 }
@@ -206,7 +207,7 @@ export function createConfirmation(deps: ConfirmDeps) {
       if (stored) revokeReplaced(stored, flow);
       return answer;
     } catch (error) {
-      // If the database does not answer either, nobody knows whether they are in use: they stay.
+      // If the database does not answer either, it is unknown whether the tokens are in use, so they are not revoked.
       await endUnstored(ref, claimed, flow, tokens).catch(() => undefined);
       throw error;
     }
@@ -221,7 +222,7 @@ export function createConfirmation(deps: ConfirmDeps) {
     });
   };
 
-  /** Whoever sends the same request twice at once waits for the first, and then gets its answer. */
+  /** A request that is sent twice at once waits for the first, and then gets its answer. */
   const claimInTurn = async (ref: ConnectionRef, presented: Presented): Promise<Exclude<Claim, "under way">> => {
     for (let waitedMs = 0; waitedMs <= waitMs; waitedMs += pollMs) {
       const claim = await db.inOrganisation(ref.organisationId, (trx) => claimLink(trx, ref, presented));

@@ -52,7 +52,7 @@ export const findOwnedConnectionForUpdate = (
     .forUpdate()
     .executeTakeFirst();
 
-/** The agent is locked, so nobody else creates the same at the same time. */
+/** The agent is locked, so the same connection is not created twice at the same time. */
 export const insertConnection = (
   trx: OrganisationTransaction,
   { organisationId, agentId, userId, tool, sentTo }: ConnectionOwner,

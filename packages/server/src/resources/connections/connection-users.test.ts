@@ -64,7 +64,7 @@ describe("where users have tokens", () => {
     expect((await as("ada", "POST", `/${id}/revoke`)).body.data).toMatchObject({ status: "revoked" });
   });
 
-  test("a user id that the database would write in another way is refused, so that it reaches nobody else's", async () => {
+  test("a user id that the database would store differently is refused, so that it cannot name another user", async () => {
     const stored = await createAs("a\ufffd");
     for (const user of ["a\ud800", "a\0"]) {
       expect((await as(user, "GET", "")).status).toBe(401);
@@ -73,7 +73,7 @@ describe("where users have tokens", () => {
     }
   });
 
-  test("nobody asks for a link, or confirms, in the name of another, or without a token", async () => {
+  test("a user cannot ask for a link, or confirm, for another user or without a token", async () => {
     expect((await as("bob", "POST", "", { user_id: "ada", tool: "mail" })).status).toBe(403);
     expect((await as(undefined, "POST", "", { user_id: "ada", tool: "mail" })).status).toBe(401);
     const { id, link } = await createAs("ada");

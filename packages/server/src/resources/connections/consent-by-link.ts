@@ -18,7 +18,7 @@ import type { ConnectionMetrics } from "./connection-metrics.ts";
 import { deleteLink, findLink, findLinkForUpdate, type LinkRow, updateLink } from "./link-queries.ts";
 import { type ConsentFlow, digestStep, openFlow, sealFlow } from "./seal-flow.ts";
 
-/** What somebody who opened a link is told before anything happens. */
+/** The facts that a person who opened a link sees before anything happens. */
 export interface ShownConsent {
   readonly agentName: string;
   readonly tool: string;

@@ -70,7 +70,7 @@ function toToolError(error: unknown, { name }: ConnectedTool): unknown {
 
 const late = "Its provider has not given a new access token in time.";
 
-/** Of a caller that no longer waits for a refresh. */
+/** The error for a caller that no longer waits for a refresh. */
 const toAbortError = ({ reason }: AbortSignal): unknown =>
   reason instanceof Error && reason.name === "TimeoutError" ? new TransientToolError(late, { cause: reason }) : reason;
 
@@ -92,7 +92,7 @@ export function createFindToken(deps: FindTokenDeps): FindToken {
     try {
       return { identity, row, grant: openGrant(connectionGrants, row.sealed_grant, identity) };
     } catch (error) {
-      // Somebody changed the row in the database: nobody knows whose account it is.
+      // The row was changed in the database, so its account may belong to another user.
       logger.error(
         { err: error, organisationId, connectionId: row.id },
         "connection cannot be opened, connect it again",

@@ -5,8 +5,8 @@ import type { ConnectionLinks } from "../../db/generated-rows.ts";
 
 export type LinkRow = Selectable<ConnectionLinks>;
 /**
- * `created`: a link that nobody has opened. `opened`: a browser is at the provider. `returned`: it is back, with a code. `confirming`: one
- * request exchanges the provider's code.
+ * `created`: the link has not been opened. `opened`: a browser is at the provider. `returned`: it is back, with a code.
+ * `confirming`: one request exchanges the provider's code.
  */
 type LinkStatus = "created" | "opened" | "returned" | "confirming";
 
@@ -94,7 +94,7 @@ export const findLinkForUpdate = (
 
 interface NextStep {
   readonly status: "opened" | "returned";
-  /** Of what is good for the next step. */
+  /** The digest of the secret for the next step. */
   readonly secretDigest: Buffer;
   readonly browserDigest: Buffer | null;
   readonly sealedFlow: Buffer;

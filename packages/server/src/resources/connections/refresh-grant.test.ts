@@ -68,7 +68,7 @@ describe("refreshing the tokens of an account", () => {
     expect(countRefreshes()).toBe(1);
   });
 
-  test("an account that nobody uses is never refreshed, nor one that is far from its end", async () => {
+  test("an unused account is never refreshed, nor one that is far from its end", async () => {
     verifies("connections.idle");
     const { find, countRefreshes } = await connectUser(600);
     const requests = provider.requests.length;
@@ -149,7 +149,7 @@ describe("refreshing the tokens of an account", () => {
     expect((await read()).status).toBe("active");
   });
 
-  test("a call that is cancelled while its row is read starts no refresh, whose failure nobody would handle", async () => {
+  test("a call that is cancelled while its row is read starts no refresh, whose failure would be unhandled", async () => {
     verifies("connections.refresh");
     const { find, read } = await connectUser();
     const unhandled = vi.fn();

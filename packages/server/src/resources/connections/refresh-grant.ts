@@ -128,8 +128,9 @@ export function createRefreshGrant(deps: RefreshGrantDeps): RefreshGrant {
   };
 
   /**
-   * Erased or connected again meanwhile: nobody will use these tokens. At some providers, revoking them ends all tokens of the same user
-   * and client, so those that replaced them at the same provider matter more. What is not revoked expires.
+   * Revokes tokens of a connection that was erased or connected again in the meantime, which stay unused. At some
+   * providers, revoking them ends all tokens of the same user and client, so those that replaced them at the same
+   * provider take precedence. Tokens that are not revoked expire.
    */
   const revokeUnused = async (
     { identity, row, grant: { configuration } }: ReadGrant,
@@ -179,7 +180,7 @@ export function createRefreshGrant(deps: RefreshGrantDeps): RefreshGrant {
     const known = underWay.get(name);
     if (known) return known;
     const started = replace(read).finally(() => underWay.delete(name));
-    // Whoever waits may have left.
+    // Callers may have stopped waiting, and then the failure must not be unhandled.
     started.catch(() => undefined);
     underWay.set(name, started);
     return started;

@@ -20,7 +20,7 @@ export interface RevocationKey {
 const firstUuid = "00000000-0000-0000-0000-000000000000";
 const first: RevocationKey = { organisationId: firstUuid, id: firstUuid, revokedAt: new Date(0) };
 
-/** Of all organisations, the earliest first. */
+/** Covers all organisations, the earliest first. */
 export async function listConnectionsToRevoke(
   db: Kysely<DB>,
   { organisationId, id, revokedAt }: RevocationKey = first,
@@ -33,7 +33,7 @@ export async function listConnectionsToRevoke(
 
 const maxCounted = 10_000;
 
-/** Of all organisations. Its cost does not grow with what is stored. */
+/** Covers all organisations. Its cost does not grow with the number of connections. */
 export async function countConnectionsToRevoke(db: Kysely<DB>): Promise<number> {
   const { rows } = await sql<{ n: number }>`select count_connections_to_revoke(${maxCounted}) as n`.execute(db);
   return rows[0]?.n ?? 0;
@@ -73,7 +73,7 @@ export interface DeletedAgent extends AgentKey {
   readonly deletedAt: Date;
 }
 
-/** Of all organisations in turn, the earliest of each first. */
+/** Covers all organisations in turn, the earliest of each first. */
 export async function listDeletedAgentsWithConnections(db: Kysely<DB>, limit: number): Promise<DeletedAgent[]> {
   const { rows } = await sql<{ organisation_id: string; agent_id: string; deleted_at: Date }>`
     select * from list_deleted_agents_with_connections(${limit})`.execute(db);
@@ -100,7 +100,7 @@ export const listConnectionsOfAgent = (
     .limit(limit)
     .execute();
 
-/** Of all agents, created until then. */
+/** Covers all agents, and connections created until then. */
 export const listConnectionsOfUser = (
   trx: OrganisationTransaction,
   { organisationId, userId, until }: { organisationId: string; userId: string; until: Date },

@@ -52,14 +52,14 @@ describe("POST /v1/agents/{agent_id}/connections/{connection_id}/revoke", () => 
     expect(data.filter(({ operation }) => operation === "revokeConnection")).toHaveLength(1);
   });
 
-  test("a link that nobody used is void, and there is no provider to tell", async () => {
+  test("an unused link is void, and no provider is asked to revoke", async () => {
     const { organisation, perch } = testbed();
     const { id, link } = await createLink(organisation, { user_id: "ada" });
     expect(await revoke(id)).toMatchObject({ status: "revoked", provider_revocation: null });
     expect((await openBrowser(perch).request(link)).status).toBe(404);
   });
 
-  test("a provider that is down keeps nobody waiting: it is revoked here, and pending there", async () => {
+  test("the caller does not wait for a provider that is down: it is revoked here, and pending there", async () => {
     const { organisation, perch, provider } = testbed();
     const { id } = await connect(perch, organisation, { user_id: "ada" });
     await provider.stop();

@@ -19,8 +19,8 @@ export interface RevokeDeps {
 const revokeTimeoutMs = 3000;
 
 /**
- * The provider is asked first, so that the answer says what came of it. No run uses the account from the moment of the commit. While
- * nobody knows whether the provider has revoked the tokens, they are kept for that alone.
+ * Asks the provider first, so that the answer reports the result. From the commit on, no run uses the account. Until
+ * the provider's answer is known, the tokens are stored only to be revoked.
  */
 export function createRevocation({ db, revokeAtProvider }: RevokeDeps) {
   const findFor = async (trx: OrganisationTransaction, ref: ConnectionRef, find: typeof findConnection) => {
@@ -29,7 +29,7 @@ export function createRevocation({ db, revokeAtProvider }: RevokeDeps) {
     return row;
   };
 
-  /** Of the tokens of this generation. */
+  /** Asks the provider to revoke the tokens of this generation. */
   const askProvider = async (row: ConnectionRow): Promise<RevocationResult | null> => {
     if (row.status === "revoked" || row.sealed_grant === null) return null;
     const result = await revokeAtProvider(row, revokeTimeoutMs);

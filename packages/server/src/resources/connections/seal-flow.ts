@@ -23,7 +23,10 @@ export const sealFlow = (sealer: Sealer, flow: ConsentFlow, consent: ConsentRef)
 export const openFlow = (sealer: Sealer, sealed: Buffer, consent: ConsentRef): ConsentFlow =>
   JSON.parse(sealer.open(sealed, associatedDataFor(consent))) as ConsentFlow;
 
-/** What somebody must present at a step. Each step has its own digest of the same text, so that none can be presented as another. */
+/**
+ * The secret that must be presented at a step. Each step has its own digest of the same text, so that a secret is valid
+ * at one step only.
+ */
 type StepSecret = "link" | "state" | "browser" | "code";
 
 export const digestStep = (digest: Digest, step: StepSecret, secret: string): Buffer => digest(`${step} ${secret}`);

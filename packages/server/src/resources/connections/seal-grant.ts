@@ -23,7 +23,9 @@ export interface Grant {
   readonly tokens: OAuthTokens;
 }
 
-/** Whoever can write the table alone can give an account neither to another user nor to another server. */
+/**
+ * Binds the grant to its owner. A writer of the table without the key cannot give an account to another user or server.
+ */
 const associatedDataFor = ({ organisationId, agentId, userId, tool, sentTo }: ConnectionIdentity): string =>
   JSON.stringify(["grant", organisationId, agentId, userId, tool, sentTo]);
 

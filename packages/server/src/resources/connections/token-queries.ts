@@ -49,7 +49,7 @@ export async function isConnectedElsewhere(
   return row !== undefined;
 }
 
-/** The tokens of a row as they were read: whoever replaces them replaces no newer ones. */
+/** The tokens of a row as they were read, so that an update does not replace newer ones. */
 export interface GrantKey {
   readonly organisationId: string;
   readonly id: string;
@@ -77,7 +77,7 @@ export async function claimRefresh(
   return row?.refresh_claimed_until ?? undefined;
 }
 
-/** After a failed refresh nobody tries again for so long. */
+/** Delays the next try of any worker after a failed refresh. */
 export const shortenClaim = async (
   trx: OrganisationTransaction,
   key: GrantKey,
@@ -121,8 +121,9 @@ export async function updateRefreshed(
 }
 
 /**
- * The grant of a connection that was revoked while it was refreshed: the tokens that its provider was asked to revoke, if it was, were
- * replaced. Another generation, so that nobody takes the provider's word on those for one on these.
+ * Stores the grant of a connection that was revoked while it was refreshed. If its provider was asked to revoke the
+ * earlier tokens, these replace them. It gets a new generation, so that the provider's answer about those does not
+ * count for these.
  */
 export async function updateRevokedGrant(
   trx: OrganisationTransaction,

@@ -40,7 +40,7 @@ const wrongLink = () =>
 function requireConsole({ hasConsole }: Pick<ConsoleSessionDeps, "hasConsole">): void {
   if (hasConsole) return;
   throw forbidden(
-    "This node has no console, so nobody signs in here: the operator has set PERCH_CONSOLE=off. Send the API key in `Authorization`, or sign in at a node that has the console.",
+    "This node has no console, so you cannot sign in here: the operator has set PERCH_CONSOLE=off. Send the API key in `Authorization`, or sign in at a node that has the console.",
   );
 }
 
@@ -147,7 +147,8 @@ export const consoleSessionHandlers = (deps: ConsoleSessionDeps) => {
           userAgent: null,
         };
         await queries.insertConsoleSession(trx, scope.organisationId, link);
-        // Whoever may only read makes links: that must not empty the organisation's caches, which have no links.
+        // Callers that may only read can create links, which must not empty the organisation's caches. Links are not
+        // cached.
         return new Uncached(
           single({
             id: toPublicId("consoleSession", link.id),

@@ -74,7 +74,10 @@ const ofOwner = (owner: SessionOwner) => (eb: Sessions) =>
     ? eb("console_sessions.key_id", "=", owner.keyId)
     : eb.and([eb("console_sessions.issuer", "=", owner.issuer), eb("console_sessions.subject", "=", owner.subject)]);
 
-/** What nobody can use any more, and links beyond the newest few: what one owner has stays small between two purges. */
+/**
+ * Deletes ended and expired sessions, and links beyond the newest few, so that one owner has few rows between two
+ * purges.
+ */
 export async function deleteUselessSessions(
   trx: OrganisationTransaction,
   organisationId: string,
@@ -130,7 +133,7 @@ export async function endOldestSessions(
   return ended.map(({ id }) => id);
 }
 
-/** Makes a session of a link. False if somebody else has just used it. */
+/** Turns a link into a session. False if it has just been used. */
 export async function updateLinkToSession(
   trx: OrganisationTransaction,
   organisationId: string,

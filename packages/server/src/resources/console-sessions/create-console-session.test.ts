@@ -123,14 +123,14 @@ describe("POST /v1/console/links", () => {
     const both = await Promise.allSettled([signIn(perch().url, { link }), signIn(perch().url, { link })]);
     const [signedIn, ...others] = both.filter(({ status }) => status === "fulfilled");
     expect(others).toEqual([]);
-    if (signedIn?.status !== "fulfilled") throw new Error("nobody was signed in");
+    if (signedIn?.status !== "fulfilled") throw new Error("no browser was signed in");
     const me = (await signedIn.value.send("/v1/me")).data as { key: { role: string } };
     expect(me.key.role).toBe("developer");
     const again = await sendFromPage(perch().url, "/v1/console/sessions", { method: "POST", body: { link } });
     expect(again.error?.message).toContain("perch console");
   });
 
-  test("a session cannot make one: nobody stays signed in beyond 12 hours without the key", async () => {
+  test("a session cannot create another, so a sign-in without the key ends after 12 hours", async () => {
     const { adminKey } = await perch().createOrganisation();
     const { send } = await signIn(perch().url, { api_key: adminKey });
     expect((await send("/v1/console/links", { method: "POST" })).error?.code).toBe("forbidden");
@@ -204,7 +204,7 @@ describe("GET /v1/console/sessions and DELETE /v1/console/sessions/{session_id}"
     ]);
   });
 
-  test("404 for `current` with an API key, and for a session of nobody", async () => {
+  test("404 for `current` with an API key, and for a session that does not exist", async () => {
     const { call } = await perch().createOrganisation();
     for (const session_id of ["current", "cse_01h455vb4pex5vsknk084sn02q", "nonsense"])
       expectError(await call("DELETE /v1/console/sessions/{session_id}", { params: { session_id } }), "not_found");

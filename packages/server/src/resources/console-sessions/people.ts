@@ -20,7 +20,7 @@ export interface PeopleSource {
   readonly name: string;
   readonly groupsClaim: string;
   readonly mappings: readonly GroupMapping[];
-  /** Of tokens. */
+  /** Seals tokens. */
   readonly sealer: Sealer;
 }
 
@@ -61,7 +61,7 @@ export const createListOrganisations =
       : [{ id, name, role }];
   };
 
-/** What is kept of an answer: of the groups, those that mean something here. Undefined if it names nobody. */
+/** The person and the mapped groups in an answer. Undefined if it names no person. */
 export function readAnswer(
   { claims }: Pick<IssuerAnswer, "claims">,
   { groupsClaim, mappings }: Pick<PeopleSource, "groupsClaim" | "mappings">,

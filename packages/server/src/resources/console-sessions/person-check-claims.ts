@@ -31,7 +31,7 @@ interface ClaimDeps {
 const claimMs = 20_000;
 const retryMs = 250;
 
-/** Claims a session's check. Undefined if another node has it, or somebody has checked the session since. */
+/** Claims a session's check. Undefined if another node has it, or the session has been checked since. */
 export const createClaimPersonCheck =
   ({ db, source: { sealer }, logger }: ClaimDeps) =>
   async (ref: PersonSessionRef, checkedAt: Date): Promise<PersonCheckClaim | undefined> => {

@@ -62,8 +62,8 @@ export interface CheckClaim {
 }
 
 /**
- * The sealed tokens, for one node at a time. Undefined if another node has them, or somebody has checked the session since. The
- * database's clock counts, because those of nodes differ.
+ * The sealed tokens, for one node at a time. Undefined if another node has them, or the session has been checked since.
+ * The database's clock counts, because the clocks of nodes differ.
  */
 export async function claimCheck(
   trx: OrganisationTransaction,

@@ -309,7 +309,7 @@ describe("settings that let a group approve", () => {
 });
 
 describe("an issuer that does not answer", () => {
-  test("holds up nobody for 10 more minutes, and then the answer is 503 and says why, until it answers again", async () => {
+  test("delays no request for 10 more minutes, and then the answer is 503 with the reason, until it answers again", async () => {
     verifies("console.person-issuer-away");
     const browser = await testbed.signIn("ada");
     await testbed.issuer.stop();
@@ -329,7 +329,7 @@ describe("an issuer that does not answer", () => {
     expect(await rolesAt(browser)).toEqual(["admin", "admin"]);
   });
 
-  test("keeps nobody from signing out, and lets nobody end another's session", async () => {
+  test("does not prevent a person from signing out, nor allow them to end another's session", async () => {
     const [admin, other] = [await testbed.signIn("ada"), await testbed.signIn("vic")];
     const sessionOf = async ({ get }: SignedInBrowser) => (await get("/v1/me")).body.data.session;
     const [own, others] = [await sessionOf(admin), await sessionOf(other)];

@@ -273,7 +273,7 @@ export function createRecheckPerson(deps: RecheckDeps): RecheckPerson {
       .finally(() => checking.delete(ref.sessionId));
     const started = { done, progress };
     checking.set(ref.sessionId, started);
-    // Whoever waits is told; nobody may be waiting.
+    // Callers that wait get the failure; without any, it must not be unhandled.
     done.catch(() => undefined);
     return started;
   };
@@ -284,7 +284,7 @@ export function createRecheckPerson(deps: RecheckDeps): RecheckPerson {
     const minutes = Math.round((times.intervalMs + times.graceMs) / 60_000);
     const reason =
       waitsFor === "issuer"
-        ? `${source.name} did not answer for ${minutes} minutes, so nobody knows whether you may still do this.`
+        ? `${source.name} did not answer for ${minutes} minutes, so it is not known whether you may still do this.`
         : "Whether you may still do this could not be checked in time.";
     const message = `${reason} Try again shortly, or sign in with an API key.`;
     return new ApiError("unavailable", message, { retryAfterSeconds: 5, cause });

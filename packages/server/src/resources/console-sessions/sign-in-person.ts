@@ -33,7 +33,7 @@ interface StartRequest {
   readonly correlationId: string;
   readonly returnTo: string | undefined;
   readonly organisation: string | undefined;
-  /** Of the session that the browser has. */
+  /** The token of the session that the browser has. */
   readonly sessionToken: string | undefined;
 }
 
@@ -51,7 +51,7 @@ export interface PersonSignIn {
 
 interface PersonSignInDeps extends SessionDeps {
   readonly source: PeopleSource;
-  /** Of what a browser keeps during a sign-in. */
+  /** Seals the state that a browser stores during a sign-in. */
   readonly stateSealer: Sealer;
   readonly logger: Logger;
   readonly onSignIn: (method: "person", outcome: "succeeded" | "refused" | "unavailable") => void;

@@ -12,7 +12,7 @@ import { insertEntryWithoutCaller } from "../audit/audit-entry.ts";
 import type { PublicContext } from "../handlers.ts";
 import * as queries from "./console-session-queries.ts";
 
-/** Of one key or person. The oldest ends when one more begins. */
+/** The limit for one key or person. The oldest session ends when one more begins. */
 export const maxSessions = 50;
 export const maxLinks = 10;
 export const sessionMs = sessionHours * 3_600_000;
@@ -28,7 +28,7 @@ type SignInContext = Pick<PublicContext, "correlationId" | "address" | "browser"
 
 const personOf = (owner: queries.SessionOwner): string | null => ("keyId" in owner ? null : auditedName(owner));
 
-/** Who signed in or out, where no caller was admitted. */
+/** Records a sign-in or sign-out, for which no caller was admitted. */
 const insertAuditEntry = (
   trx: OrganisationTransaction,
   organisationId: string,
@@ -76,7 +76,7 @@ export interface SignIn {
   readonly notAfter: Date | null;
   /** The link that becomes the session. */
   readonly linkId?: string | undefined;
-  /** Of a person's session: the tokens of its owner are sealed for it. */
+  /** The id of a person's session, for which the tokens of its owner are sealed. */
   readonly sessionId?: string | undefined;
 }
 
@@ -88,8 +88,8 @@ export interface StartedSession {
 }
 
 /**
- * Begins a session, for a key, a link or a person that was judged before. Its token is always a new one, so that nobody can choose
- * another's. The session that the browser had ends. Undefined: somebody has just used the link.
+ * Begins a session for a key, a link or a person that was checked before. Its token is always new, so that it cannot be
+ * chosen for another person. The browser's previous session ends. Undefined if the link has just been used.
  */
 export async function startSession(
   deps: SessionDeps,

@@ -92,7 +92,7 @@ describe(operation, () => {
 
   test("an MCP server that refuses the key is a problem, and the secret's value is in no answer", async () => {
     verifies("agent.check", "secrets.redacted");
-    const value = "the-value-that-nobody-sees";
+    const value = "the-value-that-stays-secret";
     const orders = await startMcpServer({
       refuse: ({ headers }) => ({ status: 401, body: `no entry with ${headers.authorization}` }),
     });

@@ -93,7 +93,7 @@ export function createDefinitions({ db, cacheBytes: partOf, logger, now }: Defin
   const named = new WeakMap<AgentRow, Promise<NamedDefinition>>();
   const keyOf = ({ organisationId, agentId }: AgentKey, digest: string) => `${organisationId} ${agentId} ${digest}`;
 
-  /** Of equal definitions, the one that is cached already. */
+  /** Returns the cached definition if it is equal; else caches this one. */
   const keep = (key: string, definition: Definition): Definition => {
     const cached = cache.get(key);
     if (cached) return cached;

@@ -77,7 +77,7 @@ const canaryPage = 500;
 const maxCanaryPages = 20;
 const beforeAll = "00000000-0000-0000-0000-000000000000";
 
-/** Begins to watch canaries again at which nobody has looked for too long. */
+/** Begins to watch canaries again that have not been checked for too long. */
 export const createRepairCanaryWatches =
   ({ db, engine, logger, nowMs, telemetry, minAgeSeconds }: LostDeploymentsDeps) =>
   async (): Promise<void> => {

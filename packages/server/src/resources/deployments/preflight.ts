@@ -68,7 +68,7 @@ const callsOf = ({ runtime, tools }: Definition): Call[] =>
   runtime.type === "http"
     ? [{ field: "runtime", template: { ...runtime, subject: "The remote agent" } }]
     : tools.flatMap((tool, index) => {
-        // Nobody is called.
+        // It asks a person, and makes no call.
         if (tool.type === "ask_person") return [];
         const subject = `${tool.type === "mcp" ? "The MCP server" : "The tool"} ${tool.name}`;
         return [{ field: `tools.${index}`, template: { ...tool, subject } }];

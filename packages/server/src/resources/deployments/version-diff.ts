@@ -9,7 +9,9 @@ export interface StoredVersion {
   readonly json: string;
 }
 
-/** Of both definitions. Within it, a diff takes some 30 ms at worst, and 1 ms for an ordinary agent. */
+/**
+ * The limit for both definitions together. Within it, a diff takes some 30 ms at worst, and 1 ms for an ordinary agent.
+ */
 const maxCharacters = 256 * 1024;
 const maxLines = 10_000;
 /** Finding the fewest changed lines takes a time that grows with the square of their number. */

@@ -23,7 +23,7 @@ export const findVersion = async (
     ? selectOfAgent(trx, agent).selectAll().where("label", "=", label).executeTakeFirst()
     : undefined;
 
-/** As text: whoever asks looks at its size before it is parsed. */
+/** As text, because the caller checks its size before it is parsed. */
 export const findDefinitionText = async (
   trx: OrganisationTransaction,
   agent: AgentKey,

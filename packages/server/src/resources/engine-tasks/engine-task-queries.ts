@@ -61,7 +61,10 @@ const maxClaimed = 100;
 const minWaitSeconds = 2;
 const maxWaitSeconds = 30;
 
-/** Due tasks of all organisations. Nobody else gets them until they are due again: later, the longer they have waited. */
+/**
+ * Claims due tasks of all organisations. No other process gets them until they are due again: later, the longer they
+ * have waited.
+ */
 export async function claimDueTasks(db: Kysely<DB>): Promise<ClaimedTask[]> {
   const { rows } = await sql<TaskRow>`
     select * from claim_engine_tasks(

@@ -100,11 +100,11 @@ export const updateProgress = async (
     .execute();
 };
 
-/** One that nobody works on: the engine lost it, or never got it. */
+/** After this time without progress, an erasure counts as idle: the engine lost it, or never got it. */
 const maxIdleSeconds = 300;
 const maxListed = 1000;
 
-/** Of all organisations. */
+/** Covers all organisations. */
 export async function listIdleErasures(db: Kysely<DB>): Promise<ErasureKey[]> {
   const { rows } = await sql<{ organisation_id: string; id: string }>`
     select * from list_idle_erasures(make_interval(secs => ${maxIdleSeconds}), ${maxListed})`.execute(db);
@@ -113,7 +113,7 @@ export async function listIdleErasures(db: Kysely<DB>): Promise<ErasureKey[]> {
 
 const maxCounted = 10_000;
 
-/** Of all organisations. */
+/** Covers all organisations. */
 export async function countAllOpenErasures(
   db: Kysely<DB>,
 ): Promise<{ readonly open: number; readonly oldestSeconds: number }> {

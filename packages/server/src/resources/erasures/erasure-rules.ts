@@ -4,7 +4,7 @@ import type { Counts, Erasure, Position } from "../erasure-stage.ts";
 /** Stands in the place of a text that was erased, in records that stay. */
 export const erasedMark = "[erased]";
 
-/** Of one organisation. Each erasure reads all records, so a few at a time are as quick as many. */
+/** The limit for one organisation. Each erasure reads all records, so a few at a time are as quick as many. */
 export const maxOpenErasures = 20;
 
 /**

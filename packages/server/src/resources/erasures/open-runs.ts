@@ -28,9 +28,10 @@ interface OpenRuns {
 const askedTogether = 1000;
 
 /**
- * Whether a run that may be the user's, and was accepted in time, has not ended; those that can be cancelled are. The engine does not
- * know the users of runs without a session, so one of them counts unless a record says that it is somebody else's: every run that
- * takes longer than a moment has a record. A run that holds a slot may not have reached the engine yet.
+ * Whether a run that may be the user's, and was accepted in time, has not ended. Cancels the runs that can be
+ * cancelled. The engine does not know the users of runs without a session, so such a run counts unless its record names
+ * another user: every run that takes longer than a moment has a record. A run that holds a slot may not have reached
+ * the engine yet.
  */
 export const createFindOpenRuns =
   ({ db, engineRuns, slots, continueRuns }: OpenRunDeps) =>

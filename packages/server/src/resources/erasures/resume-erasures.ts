@@ -10,7 +10,7 @@ export interface ResumeDeps {
   readonly logger: Logger;
 }
 
-/** Hands erasures that nobody works on to the engine again, and deletes those that are past their retention. */
+/** Hands idle erasures to the engine again, and deletes those that are past their retention. */
 export async function resumeErasures({ db, engine, logger }: ResumeDeps): Promise<void> {
   const idle = await listIdleErasures(db.unscoped);
   for (const erasure of idle) await engine.eraseUser(erasure, "again");

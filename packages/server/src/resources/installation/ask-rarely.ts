@@ -1,12 +1,12 @@
 import { withinLimit } from "../../platform/within-limit.ts";
 
-/** A question may take this share of the time of whoever is asked. */
+/** After a question that took a time t, the next one is asked no earlier than `share` times t later. */
 const share = 10;
 
 /**
- * Answers from the last time until ten times as long has passed as the question took, and asks one at a time: whoever looks at a part
- * must not be what slows it down. A question that takes longer than anybody waits goes on, and the last answer stands meanwhile.
- * Undefined if there is none yet, or if the question failed.
+ * Returns the last answer until ten times the duration of its question has passed, and asks one question at a time, so
+ * that readers do not slow down the part that they look at. A question that takes longer than the limit goes on, and
+ * the last answer stands in the meantime. Undefined if there is none yet, or if the question failed.
  */
 export function askRarely<T>(
   ask: () => Promise<T>,

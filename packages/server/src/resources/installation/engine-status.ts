@@ -27,7 +27,7 @@ export interface CheckedEngine {
 const waitMs = 1300;
 /** Ends before the wait does, so that the reason is known. */
 const probeLimitMs = 1200;
-/** A busy engine takes long to count. It may end, for whoever looks next: a count that is given up is never known. */
+/** A busy engine takes long to count. The count continues after the wait, so that the next reader gets its result. */
 const countLimitMs = 10_000;
 
 const groups = {

@@ -27,8 +27,8 @@ const limitMs = 2000;
 const forgottenAfterMs = 30_000;
 
 /**
- * Asks a part, and waits for two seconds at most. A question without an answer is not asked again for a while: whoever looks at a silent
- * part must not add to its work, nor use up the connections to it.
+ * Asks a part, and waits for two seconds at most. A question without an answer is not repeated for a while, so that
+ * readers do not add to the work of a silent part or use up the connections to it.
  */
 export function createPartCheck<T>({
   id,

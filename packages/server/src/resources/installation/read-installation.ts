@@ -90,7 +90,7 @@ const toValkey = (part: InstallationPart, memoryBytes: number | null | undefined
   limits: part.status === "ok" ? "shared" : "per_node",
 });
 
-/** Asks all parts at once, each for a limited time, and answers the same for a while to whoever asks. */
+/** Asks all parts at once, each for a limited time, and gives all readers the same answer for a while. */
 export function createReadInstallation(deps: InstallationDeps): () => Promise<Installation> {
   const { db, maxConnections, now } = deps;
   const startedAt = new Date(now() - process.uptime() * 1000).toISOString();

@@ -62,7 +62,7 @@ describe("refuseEscalation", () => {
     }
   });
 
-  test("who manages keys may grant approve without holding it, and nobody else may", () => {
+  test("a caller with manage may grant approve without having it, and no other caller may", () => {
     expect(() => refuseEscalation(caller(["manage"]), ["approve"], null, now)).not.toThrow();
     expect(() => refuseEscalation(caller(["approve"]), ["approve"], null, now)).not.toThrow();
     expect(refusalOf(() => refuseEscalation(caller(["read", "write"]), ["approve"], null, now)).code).toBe("forbidden");

@@ -36,7 +36,7 @@ export function patchedGrant(key: KeyGrant, { role, permissions: listed, expires
   };
 }
 
-/** Who manages keys chooses who decides, and need not be one of them: no role holds `approve`. */
+/** A caller with `manage` may grant `approve` without having it, because no role includes `approve`. */
 const mayGrant = ({ permissions: held }: Caller, permission: Permission): boolean =>
   held.has(permission) || (permission === "approve" && held.has("manage"));
 

@@ -117,7 +117,7 @@ test("an entry that was added to a run is not sent again when the run ends after
   stop();
 });
 
-test("whoever leaves is not read for, also where nothing matches, and who goes far back waits in turn", async () => {
+test("reading stops when the client leaves, even if nothing matches, and a client that goes far back waits its turn", async () => {
   const { next, log, stop } = follow({ readsFirst: true, contains: "nothing" });
   log.pages = Array.from({ length: 100 }, (_, page) => [row(page, startMs - 9000 + page)]);
   for (let page = 0; page < 6; page++) expect(await next()).toBe(completeAt(page - 9000));

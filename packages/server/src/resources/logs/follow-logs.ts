@@ -143,7 +143,7 @@ export async function* followLogs(
     const startedMs = now();
     for await (const rows of readLogsSince(deps, filter, from, signal)) {
       yield* newOf(rows);
-      // Also where nothing matches: whoever takes no data, or is gone, is not read for.
+      // Sent even if nothing matches, so that reading stops when the client takes no data or is gone.
       yield completeUntil(Math.min(rows.at(-1)?.at.getTime() ?? startedMs, startedMs));
     }
     readUntilMs = startedMs;

@@ -8,7 +8,10 @@ export interface ReadDeps {
   readonly logSearches: Pick<Share, "acquire">;
 }
 
-/** What a client missed while it reconnected is read at once. Whoever goes back further waits in turn, as searches do. */
+/**
+ * Pages that a client missed while it reconnected are read at once. A client that goes back further waits its turn, as
+ * searches do.
+ */
 const pagesAtOnce = 4;
 const nextTryMs = 1000;
 

@@ -26,7 +26,7 @@ export interface MemorySearchRequest
   readonly mode: SearchMode;
   /** The agent's current embedder. */
   readonly embedder: EmbedderSettings;
-  /** Aborts when nobody waits for the result any more. */
+  /** Aborts when the result is no longer needed. */
   readonly signal?: AbortSignal;
 }
 

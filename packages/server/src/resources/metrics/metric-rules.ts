@@ -55,7 +55,7 @@ export interface Sums {
   readonly durationMs: number;
 }
 
-/** Of an interval without runs. */
+/** The sums of an interval without runs. */
 export const noSums: Omit<Sums, "sinceMs"> = { runs: 0, failed: 0, tokens: 0, costMicros: 0, durationMs: 0 };
 
 /** A busy agent's rollups spread over this many rows, so that none is hot. The table checks the same range. */

@@ -35,7 +35,10 @@ const hasFactor = async (trx: OrganisationTransaction, organisationId: string, k
 const isDemanded = async (deps: EnrolmentDeps, trx: OrganisationTransaction, scope: Scope): Promise<boolean> =>
   deps.instanceDemandsMfa || hasAgentWithMfa(trx, scope);
 
-/** Where a second factor is demanded, a key enrols one only with a token for it: whoever has stolen the key has no token. */
+/**
+ * If a second factor is required, a key enrols one only with an enrolment token, which a thief of the key does not
+ * have.
+ */
 export async function refuseUnbegunEnrolment(
   deps: EnrolmentDeps,
   trx: OrganisationTransaction,
@@ -62,7 +65,7 @@ async function getKeyWithoutFactor(
   return key;
 }
 
-/** Whether somebody who wants to begin an enrolment has a second factor. A person has none; the operator needs none. */
+/** Whether the caller that begins an enrolment has a second factor. A person has none; the operator needs none. */
 const isTrustedCaller = async (
   trx: OrganisationTransaction,
   organisationId: string,

@@ -49,8 +49,8 @@ export async function countOrganisation(owner: Kysely<DB>, organisationId: strin
 }
 
 /**
- * As a request to cancel does it: a run ends at its next step. One that waits for a person has none, and nobody can continue it once
- * its row is gone. Returns how many such rows there were.
+ * Requests cancellation, so that a running run ends at its next step. A run that waits for a person has no next step,
+ * and cannot continue once its row is deleted. Returns the number of deleted rows.
  */
 const cancelRuns = (owner: Kysely<DB>, organisationId: string): Promise<number> =>
   asOrganisation(owner, organisationId, async (trx) => {

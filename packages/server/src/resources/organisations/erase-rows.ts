@@ -37,7 +37,7 @@ export async function listTenantTables(db: Kysely<DB>): Promise<TenantTable[]> {
   return ordered;
 }
 
-/** Begins a transaction in which row-level security shows the owner this organisation, and nobody else. */
+/** Begins a transaction in which row-level security shows the owner only this organisation. */
 export const asOrganisation = <T>(
   db: Kysely<DB>,
   organisationId: string,

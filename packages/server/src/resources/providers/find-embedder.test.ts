@@ -86,7 +86,7 @@ describe("findEmbedder", () => {
     expect(failure).toEqual(new PermanentModelError("perch/minilm makes vectors of 384 dimensions, not of 768."));
   });
 
-  test("perch/minilm is told whether somebody waits, and only texts of requests take a share", async () => {
+  test("perch/minilm learns whether a request waits, and only texts of requests take a share", async () => {
     const organisation = await createOrganisationWithProvider();
     const ref = { model: "perch/minilm", dimensions: 384 };
     const held: string[] = [];

@@ -10,14 +10,14 @@ import { createFindUsableProvider, type UsableProviderDeps } from "./usable-prov
 export type FindEmbedder = (
   organisationId: string,
   ref: EmbedderRef,
-  /** `background` where nobody waits for the answer. */
+  /** `background` if no request waits for the answer. */
   use?: "request" | "background",
 ) => Promise<Embedder>;
 
 interface FindEmbedderDeps extends UsableProviderDeps {
   /** `perch/minilm`, of which a process has one. */
   readonly local: LocalEmbedder;
-  /** Of the texts that wait for it. */
+  /** The share of texts that wait for it. */
   readonly embeddings: Pick<Share, "hold">;
   readonly idleTimeoutMs: number;
 }

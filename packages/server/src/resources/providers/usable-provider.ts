@@ -16,7 +16,7 @@ export interface UsableProvider {
   /** The second half of `provider/model`. */
   readonly modelName: string;
   readonly fetch: typeof globalThis.fetch;
-  /** Of its API key, if that is a secret of the organisation. */
+  /** Redacts its API key, if that is a secret of the organisation. */
   readonly redactor: Redactor;
   /** Label of the call metrics. The names of organisations' own providers are not exposed there. */
   readonly metricLabel: string;

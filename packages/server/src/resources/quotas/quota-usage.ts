@@ -38,7 +38,10 @@ interface UsageDeps {
 
 const bounds = { maxEntries: 10_000, maxBytes: 16 * 1024 * 1024 };
 
-/** Counted by one statement after a change, and cached until the next: whoever asks again and again costs the database nothing. */
+/**
+ * Counted by one statement after a change, and cached until the next, so that repeated requests cost the database
+ * nothing.
+ */
 export function createFindUsage({ db, definitions, cacheBytes, now }: UsageDeps): FindUsage {
   const cache = createEpochCache<Counts>({ ...bounds, partOf: cacheBytes, now });
   return async ({ id, tier }, epoch) => {

@@ -30,9 +30,9 @@ export interface Quotas {
   readonly hasRoomToWait: (trx: OrganisationTransaction, organisationId: string, tier: Tier) => Promise<boolean>;
   /** Names the quota, its limit, and what to do. */
   readonly message: (quota: QuotaName, tier: Tier) => string;
-  /** Whether it may store more, as far as this process knows. Asks nobody, so it costs a run nothing. */
+  /** Whether it may store more, as far as this process knows. Makes no query, so it costs a run nothing. */
   readonly hasSpace: (organisation: QuotaHolder, quota: StoredQuota) => boolean;
-  /** Refuses to store more where the organisation stores as much as its tier allows. */
+  /** Refuses to store more if the organisation stores as much as its tier allows. */
   readonly requireSpace: (organisation: QuotaHolder, quotas: readonly StoredQuota[]) => void;
 }
 

@@ -24,7 +24,7 @@ export function createFindSecrets({ db, sealer, logger, now }: FindSecretsDeps):
       const value = openSecretValue(sealer, row.sealed_value, { organisationId, agentId, name, hosts });
       return { value, origins: hosts.map(originOf) };
     } catch (error) {
-      // Somebody changed the row in the database: it is as good as missing.
+      // The row was changed in the database, so it counts as missing.
       logger.error({ err: error, organisationId, secret: name }, "secret cannot be opened, set its value again");
       return undefined;
     }

@@ -8,7 +8,7 @@ export interface SecretIdentity {
   readonly hosts: readonly string[];
 }
 
-/** Includes the hosts: whoever can write the table alone cannot have a secret sent elsewhere. */
+/** Includes the hosts, so that a writer of the table without the key cannot have a secret sent elsewhere. */
 const associatedDataFor = ({ organisationId, agentId, name, hosts }: SecretIdentity): string =>
   JSON.stringify([organisationId, agentId, name, hosts.toSorted()]);
 

@@ -47,9 +47,9 @@ const lockAgentOwner =
   };
 
 const needsValue =
-  "A host that is new needs `value` again: otherwise whoever may change hosts could have the stored value sent to a host of their own";
+  "A new host needs `value` again: otherwise a caller who may change hosts could have the stored value sent to a host of their own";
 
-/** Fewer hosts need a new seal too: the old one opens for the old hosts alone. */
+/** Fewer hosts need a new seal too, because the old one opens only for the old hosts. */
 function sealChanged(
   secrets: Sealer,
   row: queries.SecretRow,

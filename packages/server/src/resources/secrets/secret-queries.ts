@@ -142,7 +142,7 @@ export async function listUsableSecrets(
   return rows;
 }
 
-/** Skips what others change right now, so that it never waits and nobody waits long for it. */
+/** Skips rows that others are changing, so that it never waits and others do not wait long for it. */
 export const updateSecretsLastUsedAt = async (
   trx: OrganisationTransaction,
   organisationId: string,

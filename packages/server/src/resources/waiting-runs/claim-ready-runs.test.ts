@@ -33,7 +33,10 @@ async function createOrganisation() {
   return { createAgent };
 }
 
-/** Makes all ready runs due, those of `first` before the others, and claims in the transaction that does it: nobody else sees them. */
+/**
+ * Makes all ready runs due, those of `first` before the others, and claims them in the same transaction, so that no
+ * process claims them first.
+ */
 const claim = (max: number, first: readonly string[] = []) =>
   withClient(perch().database.adminUrl, async (client) => {
     await client.query("begin");

@@ -31,7 +31,7 @@ interface ContinueRunsDeps {
 const maxStarting = 64;
 /** How many a sweep starts at a time. */
 const startedTogether = 16;
-/** Of one claim. */
+/** The limit for one claim. */
 const maxClaimed = 200;
 /** Resuming an agent makes its runs due at once, so this only limits how often they are looked at. */
 const pausedSeconds = 60;
@@ -70,7 +70,7 @@ export function createContinueRuns(deps: ContinueRunsDeps): ContinueRuns {
     const isEnding = found?.is_ending ?? true;
     if (found?.is_paused && !isEnding)
       return db.inOrganisation(run.organisationId, (trx) => updateSendAfter(trx, run, pausedSeconds));
-    // Nobody is refused here: the run is claimed again until a slot is free.
+    // Without a free slot the run is not refused. It is claimed again until one is free.
     if (found && !isEnding && (await takeSlot(run, found.tier))) return;
     const { organisationId, id, agentId, userId, sessionId, cut } = run;
     try {

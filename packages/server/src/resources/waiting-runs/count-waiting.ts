@@ -10,7 +10,7 @@ interface WaitingCounts {
 
 const maxCounted = 10_000;
 
-/** Of all organisations. Its cost does not grow with what waits. */
+/** Covers all organisations. Its cost does not grow with the number of waiting runs. */
 export async function countWaiting(db: Kysely<DB>): Promise<WaitingCounts> {
   const { rows } = await sql<{ open_approvals: number; not_continued: number; oldest_seconds: number }>`
     select * from count_waiting(make_interval(secs => ${ownStartSeconds}), ${maxCounted})`.execute(db);

@@ -63,7 +63,7 @@ async function listDeletedAgents(db: Kysely<DB>): Promise<AgentKey[]> {
   return rows.map(({ organisation_id, agent_id }) => ({ organisationId: organisation_id, agentId: agent_id }));
 }
 
-/** Of a run that has ended, the row is deleted within moments. */
+/** The row of an ended run is normally deleted within moments. This is for rows that were left. */
 const leftAfterMinutes = 10;
 const maxDeleted = 1000;
 

@@ -48,10 +48,10 @@ const ready = sql`status = 'ready', ready_at = now(), send_after = now() + make_
 
 const minWaitSeconds = 2;
 const maxWaitSeconds = 5;
-/** Of one claim. */
+/** The limit for one claim. */
 const maxPaused = 20;
 
-/** Ready runs of all organisations that are due. Nobody else gets them for some seconds. */
+/** Claims ready runs of all organisations that are due. No other process gets them for some seconds. */
 export async function claimReadyRuns(db: Kysely<DB>, max: number): Promise<ReadyRun[]> {
   const { rows } = await sql<ReadyRow>`
     select * from claim_ready_runs(

@@ -15,7 +15,7 @@ export interface WaitingState {
   readonly progress: { readonly step: number; readonly messages: readonly ModelMessage[] };
   /** The reply whose calls wait; null where the run waits for its turn in the session. */
   readonly reply: ModelReply | null;
-  /** Of the reply's calls, in their order; null for those that wait. */
+  /** The results of the reply's calls, in their order; null for those that wait. */
   readonly results: readonly (ToolResult | null)[];
 }
 

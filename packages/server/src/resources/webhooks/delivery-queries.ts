@@ -271,7 +271,7 @@ export interface ClaimLimits {
   readonly perOrganisation: number;
 }
 
-/** Of each organisation in turn. */
+/** Takes deliveries of each organisation in turn. */
 export async function claimDueDeliveries(
   db: Kysely<DB>,
   { total, perOrganisation }: ClaimLimits,

@@ -64,7 +64,10 @@ interface DeliveryStepsDeps {
   readonly now: () => number;
 }
 
-/** Of one claim. An organisation with a backlog gets about what it may have under way, and leaves the engine time for others. */
+/**
+ * The limits for one claim. An organisation with a backlog gets about as many as it may have under way, and leaves the
+ * engine time for others.
+ */
 const claimLimits: queries.ClaimLimits = { total: 200, perOrganisation: 32 };
 
 /** Whether more deliveries may be due than were claimed. */

@@ -38,7 +38,7 @@ export function createDeliveryTurns(now: () => number): DeliveryTurns {
   return {
     nextWaitMs: (organisationId) => {
       const turn = findOrCreate(organisationId);
-      // A receiver that is quick again soon gets its events: nobody waits for longer than the limit.
+      // The wait has a maximum, so that a receiver that is quick again soon gets its events.
       turn.atMs = Math.min(Math.max(turn.atMs, now()) + turn.paceMs, now() + maxWaitMs);
       return turn.atMs - now();
     },

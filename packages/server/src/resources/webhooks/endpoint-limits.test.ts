@@ -4,7 +4,7 @@ import { createEndpointLimits, type EndpointLimits, type Permit } from "./endpoi
 
 let nowMs: number;
 let limits: EndpointLimits;
-/** Of 200, a free organisation may have 8 under way. */
+/** A free organisation may have 8 of the 200 deliveries under way. */
 const createFreeShare = () =>
   createShare({ name: "deliveries", tierOf: () => "free", onRefused: () => undefined, maxWaitMs: 0 });
 const unlimited = { take: () => () => undefined };

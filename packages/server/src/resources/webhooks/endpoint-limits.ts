@@ -57,11 +57,11 @@ const minProbeWaitMs = 1000;
 const maxBackoffMs = 30_000;
 
 /**
- * A concurrency limit and a circuit breaker per endpoint, and a limit per organisation and per host of an organisation, in this
- * process. An address or a host that has not answered this process with 2xx yet gets one delivery at a time, so that nobody can be
- * flooded who never asked for events. An endpoint that does not answer any more gets one probe at a time; many that answer slowly
- * get what their organisation has. The other deliveries wait in the engine, where they hold neither connections nor the engine's
- * places for running invocations.
+ * A concurrency limit and a circuit breaker per endpoint, and a limit per organisation and per host of an organisation,
+ * in this process. An address or a host that has not yet answered this process with 2xx gets one delivery at a time, so
+ * that a host that never asked for events is not flooded. An endpoint that stops answering gets one probe at a time;
+ * many slow endpoints share their organisation's limit. The other deliveries wait in the engine, without connections
+ * and without slots for running invocations.
  */
 export function createEndpointLimits(options: EndpointLimitsOptions): EndpointLimits {
   const { now, random, share, maxConcurrent = 16, maxPerHost = 16, maxEndpoints = 10_000 } = options;

@@ -10,7 +10,7 @@ interface PostRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
-  /** Of the secrets among the headers. */
+  /** Redacts the secrets among the headers. */
   readonly redactor?: Redactor;
 }
 

@@ -134,7 +134,7 @@ export const updateWebhook = (
     .returningAll()
     .executeTakeFirstOrThrow();
 
-/** Of one that the caller can see: find and lock it first. */
+/** The caller must be able to see the webhook: find and lock it first. */
 export const deleteWebhook = async (
   trx: OrganisationTransaction,
   { organisationId }: Scope,

@@ -20,8 +20,8 @@ export const deliveryTransitions = {
 } as const satisfies Transitions<DeliveryStatus>;
 
 /**
- * A link decides for whoever gets it, also on runs that they started. So who may not let others decide must not choose where links are
- * sent: a key with `approve` could decide on its own runs.
+ * Anyone who receives a link can decide with it, even on runs that they started. A key without `manage` must not choose
+ * where links are sent: a key with `approve` could decide on its own runs.
  */
 export function refuseToSendLinks({ permissions }: Pick<Caller, "permissions">): void {
   if (permissions.has("manage")) return;
