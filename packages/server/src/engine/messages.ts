@@ -33,7 +33,7 @@ export interface RunInput {
   readonly trace: TraceParent | null;
   /** The engine had lost the run, which ends like this at once. Only of a run that is sent again. */
   readonly lost?: LostRun;
-  /** Who started the run, as approvals name voters. Only set if a person may have to decide in it. */
+  /** The invoker, as approvals name voters. Only set if a person may have to decide in it. */
   readonly invoker?: string;
   /** How often the run was suspended to wait for a person. Absent: not yet. Journals, sealed states and columns have this name, so it stays. */
   readonly cut?: number;

@@ -54,7 +54,7 @@ describe("GET /v1/approvals", () => {
     expect(await idsOf({ request_id: run })).toEqual(ofBot.toReversed());
     expect(await idsOf({ user_id: "user-1", session_id: "s-1", status: "approved" })).toEqual([paid]);
     expect(await idsOf({ expires_within_seconds: 120 })).toEqual([shipped]);
-    expect(await idsOf({ user_id: "nobody" })).toEqual([]);
+    expect(await idsOf({ user_id: "no-such-user" })).toEqual([]);
     expectError(await organisation.call("GET /v1/approvals", { query: { agent_id: "no-such" } }), "not_found");
   });
 

@@ -57,7 +57,7 @@ describe("GET /v1/agents/{agent_id}/connections", () => {
     expect(await idsOf({ tool: "book" })).toEqual([fourth, third, first]);
     expect(await idsOf({ status: "needs_reauth" })).toEqual([second]);
     expect(await idsOf({ status: "revoked" })).toEqual([fourth]);
-    expect(await idsOf({ user_id: "nobody" })).toEqual([]);
+    expect(await idsOf({ user_id: "no-such-user" })).toEqual([]);
   });
 
   test("`environment` keeps what its runs would use: tools, addresses and issuers of the live version, else of the draft", async () => {
