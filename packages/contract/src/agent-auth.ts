@@ -14,7 +14,7 @@ const Issuer = z
   .refine((text) => !/[?#]/.test(text), "An issuer has no query and no fragment");
 
 const ClientId = z.string().min(1).max(256);
-/** A user's token says nothing about the installation, which is no agent's. */
+/** A user's token grants no permissions on the installation, which belongs to no agent. */
 const agentPermissions = permissions.filter((permission) => permission !== "operate");
 export const agentScopes = agentPermissions.map((permission) => `${permission}:agents` as const);
 const Scopes = z.array(z.enum(agentScopes)).min(1).max(8);

@@ -117,7 +117,7 @@ const MemorySettings = z
   })
   .meta({ id: "MemorySettings" });
 
-/** How much of a run's contents anybody can see afterwards. */
+/** How much of a run's contents is visible afterwards. */
 export const logSettings = ["off", "shapes", "full"] as const;
 const LogSetting = z
   .enum(logSettings)

@@ -38,7 +38,7 @@ const Conditions = z
   .max(20)
   .describe("A call needs approval where any of them holds. Left out: every call does.");
 
-/** How long anybody may decide. */
+/** How long an approval stays open. */
 export const defaultExpirySeconds = 7 * 86_400;
 const maxExpirySeconds = 30 * 86_400;
 

@@ -6,7 +6,7 @@ const yearOf = (text: string): number => new Date(text).getUTCFullYear();
 
 const UpperCaseInstant = z.iso
   .datetime({ offset: true, error: "Expected a time such as 2026-01-31T12:00:00Z" })
-  // What is no time at all was refused before, and has no year.
+  // A text that is not a time was refused before, and has no year.
   .refine((text) => !(yearOf(text) < 0 || yearOf(text) > 9999), "Expected a time in the years 0 to 9999");
 
 /**
@@ -55,7 +55,7 @@ export const cursorList = <T extends z.ZodType>(item: T) =>
     }).meta({ id: "CursorPagination" }),
   });
 
-/** A list that is paged with a cursor alone and not counted, so that a page costs the same however much is stored. */
+/** A list that is paged only with a cursor and not counted, so that a page costs the same however much is stored. */
 export const uncountedList = <T extends z.ZodType>(item: T) =>
   z.object({
     data: z.array(item),
@@ -77,7 +77,7 @@ interface WholeNumber {
   readonly description: string;
 }
 
-/** A query parameter is text. Only plain digits count: `Number` alone would read "", "0x10" and "1e2". */
+/** A query parameter is text. Only plain digits count, because `Number` would also accept "", "0x10" and "1e2". */
 const fromDigits = (value: unknown) => (typeof value === "string" && /^\d{1,16}$/.test(value) ? Number(value) : value);
 
 const wholeNumber = ({ min, max, default: fallback, description }: WholeNumber) => {

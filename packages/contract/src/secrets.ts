@@ -23,7 +23,9 @@ const SecretHosts = z
     "The only hosts that the secret is sent to: `api.github.com` stands for HTTPS and port 443, `tools.example:8443` for another port, `http://127.0.0.1:3000` for HTTP. There are no wildcards.",
   );
 
-/** It travels in headers and query parameters. Shorter ones could not be told from ordinary text when they come back. */
+/**
+ * It is sent in headers and query parameters. Shorter ones could not be distinguished from ordinary text in an answer.
+ */
 export const SecretValue = z
   .string()
   .min(8)

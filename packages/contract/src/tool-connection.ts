@@ -3,7 +3,9 @@ import { wholeSecretName } from "./secret-references.ts";
 
 const isLoopback = (text: string): boolean => /^http:\/\/(127\.0\.0\.1|localhost|\[::1\])([:/]|$)/i.test(text);
 
-/** An address of OAuth, to which tokens and codes may travel: encrypted, but for tests on one's own machine. */
+/**
+ * An OAuth address, to which tokens and codes are sent. It must be encrypted, except for tests on the local machine.
+ */
 export const SecureUrl = z
   .url({ protocol: /^https?$/, error: "Expected an https address" })
   .max(2048)

@@ -38,8 +38,8 @@ create or replace function claim_ready_runs(max_rows int, max_paused int, min_wa
     ), chosen as materialized (
       select p.organisation_id, p.id from placed p where p.place <= case when p.is_paused then max_paused else max_rows end
     ), due as (
-      -- Only these are locked. Another process may have claimed one since it was read. They are passed on as arrays, which the planner
-      -- takes for short: it would read the table as a whole for a number of rows that it cannot tell.
+      -- Only these rows are locked. Another process may have claimed one since it was read. They are passed as arrays,
+      -- which the planner assumes to be short; for an unknown number of rows it would read the whole table.
       select w.organisation_id, w.id
         from unnest(array(select c.organisation_id from chosen c order by c.organisation_id, c.id),
                     array(select c.id from chosen c order by c.organisation_id, c.id)) as c (organisation_id, id)

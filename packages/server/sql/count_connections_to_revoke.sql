@@ -1,4 +1,4 @@
--- Revoked connections, of any organisation, whose provider was not told yet. Looks at no more than `max_rows`.
+-- Counts revoked connections of all organisations whose provider has not been informed yet. Reads at most `max_rows`.
 create or replace function count_connections_to_revoke(max_rows int) returns int
   language sql stable security definer set search_path = public, pg_temp
   begin atomic

@@ -1,4 +1,5 @@
--- Revoked connections, of any organisation, whose provider was not told yet: the next `max_rows` after this one, the earliest first.
+-- Revoked connections of all organisations whose provider has not been informed yet: the next `max_rows` after this
+-- one, the earliest first.
 create or replace function list_connections_to_revoke(after_at timestamptz, after_organisation uuid, after_id uuid, max_rows int)
   returns table (organisation_id uuid, id uuid, revoked_at timestamptz)
   language sql stable security definer set search_path = public, pg_temp

@@ -1,5 +1,5 @@
--- Runs, of any organisation, that were accepted in this time and whose records outlive their day: those that wait, and those of which
--- an approval is kept. For maintain_partitions alone.
+-- Runs of all organisations that were accepted in this time and whose records outlive their day: runs that wait, and
+-- runs with a stored approval. Only for maintain_partitions.
 create or replace function list_kept_runs(first_accepted timestamptz, accepted_before timestamptz)
   returns table (organisation_id uuid, id uuid)
   language sql stable security definer set search_path = public, pg_temp

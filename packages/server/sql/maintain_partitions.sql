@@ -1,8 +1,9 @@
--- Creates the partitions of one table of partitioned_tables from `days_behind` ago to `days_ahead`, and drops those past their
--- retention. A record of a run that waits, or whose approvals are kept, outlives its partition: the first time, the partition is
--- replaced by one with these records alone, and later the others are deleted from it, until none is left. Runs as the owner; the server
--- may only call it. False when a drop would have had to wait: it is left for the next call. One table per transaction, because a drop
--- locks its table against everybody: two such locks at once would meet with a statement that writes both tables in the other order.
+-- Creates the partitions of one table of partitioned_tables from `days_behind` ago to `days_ahead`, and drops those
+-- past their retention. The record of a run that waits, or whose approvals are stored, outlives its partition: at
+-- first, the partition is replaced by one with only these records, and later the others are deleted from it, until none
+-- is left. Runs as the owner; the server may only call it. False if a drop would have had to wait; the next call
+-- repeats it. One table per transaction, because a drop locks its table against all other statements: two such locks at
+-- once would deadlock with a statement that writes both tables in the other order.
 create or replace function maintain_partitions(kept_table text, days_behind int, days_ahead int) returns boolean
   language plpgsql security definer set search_path = public, pg_temp set lock_timeout = '1s' as $$
 declare

@@ -52,7 +52,7 @@ begin
   purged := purged || jsonb_build_object('approvals', deleted);
   budget := budget - deleted;
 
-  -- Their links go with them. Their providers were told, or did not answer for a day.
+  -- Their links go with them. Their providers were informed, or did not answer for a day.
   delete from connections c where c.organisation_id = organisation and c.id = any (array(
     select o.id from connections o where o.organisation_id = organisation and o.agent_id = agent order by o.id limit budget));
   get diagnostics deleted = row_count;

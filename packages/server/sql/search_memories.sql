@@ -86,7 +86,8 @@ begin
     end if;
   end loop;
 
-  -- By words: rare ones count for more. Those that many memories have would cost much and tell little: a sample shows which.
+  -- By words: rare ones count for more. Words that many memories contain would cost much and distinguish little; a
+  -- sample finds them.
   if search ? 'query' then
     lexemes := array(select l from unnest(tsvector_to_array(memory_words(search ->> 'query'))) l order by length(l) desc limit (tuning ->> 'max_words')::int);
     rare := lexemes;

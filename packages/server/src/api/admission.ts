@@ -52,7 +52,7 @@ export interface AdmissionRequest {
   /** Whether the request only ends this session, for which the session's owner need not be confirmed. */
   readonly isSignOutOf?: (sessionId: string) => boolean;
   readonly setHeaders: (headers: Record<string, string | number>) => void;
-  /** Called with what `admit` throws, and with whose key was sent, if anybody's. */
+  /** Called with the error that `admit` throws, and with the caller, if the key was known. */
   readonly onRefused: (refusal: unknown, caller: Caller | undefined) => void;
 }
 

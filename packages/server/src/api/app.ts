@@ -139,7 +139,7 @@ function createFastify({ http, logger }: Pick<AppOptions, "http" | "logger">) {
   });
 }
 
-/** JSON only; an empty body is no body, since many clients send the header without one. */
+/** Accepts JSON only. An empty body counts as no body, because many clients send the header without one. */
 function acceptJson(app: FastifyInstance): void {
   const parseJson = app.getDefaultJsonParser("error", "error");
   app.removeAllContentTypeParsers();

@@ -12,7 +12,7 @@ import type { Browser } from "../resources/handlers.ts";
 const textOf = (header: string | string[] | undefined): string | undefined =>
   typeof header === "string" ? header : header?.[0];
 
-/** `Host` as it was sent: a header that names another one may come from anybody. */
+/** `Host` as it was sent, because any client can send a header that names another host. */
 export const browserFacts = ({ method, protocol, headers }: FastifyRequest): BrowserFacts => ({
   method,
   isHttps: protocol === "https",

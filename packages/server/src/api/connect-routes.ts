@@ -36,9 +36,9 @@ const isFromOtherPage = (request: FastifyRequest): boolean => {
 };
 
 /**
- * Pages of a consent. `/connect/{token}` shows where a browser is about to go, and its button uses the link up. Providers send browsers
- * back to `/oauth/callback/{organisation}/{issuer}`: each has an address of its own, and `/oauth/clients/{organisation}/{issuer}` tells it
- * about this one. What is not valid always gets the same page.
+ * Pages of a consent. `/connect/{token}` shows where a browser is about to go, and its button uses the link up.
+ * Providers send browsers back to `/oauth/callback/{organisation}/{issuer}`: each has its own address, and
+ * `/oauth/clients/{organisation}/{issuer}` describes this client to it. Every invalid request gets the same page.
  */
 export function connectRoutes(
   app: FastifyInstance,

@@ -24,7 +24,10 @@ export interface ConsoleFile {
 }
 
 export interface ConsoleFiles {
-  /** The page of every address that is no file. It has `styleNonceMark` where each response has its own nonce. */
+  /**
+   * The page for every address that does not name a file. It has `styleNonceMark` in place of each response's own
+   * nonce.
+   */
   readonly page: string;
   /** By path below `/console/`. */
   readonly files: ReadonlyMap<string, ConsoleFile>;

@@ -60,8 +60,8 @@ function sendFile({ headers }: FastifyRequest, reply: FastifyReply, file: Consol
 const notBuilt = "The console is not built in this checkout. Build it: pnpm --filter @perch/console build\n";
 
 /**
- * `/console/`: the files of the web console, which is a client of the API like any other. An address that is no file is one of
- * its pages, and gets the page that draws them all.
+ * `/console/`: the files of the web console, which is a client of the API like any other. An address that does not name
+ * a file is one of its pages, and gets the page that renders them all.
  */
 export function consoleRoutes(app: FastifyInstance, console: ConsoleFiles | undefined): void {
   app.get("/console", async (_, reply) => reply.redirect("/console/"));

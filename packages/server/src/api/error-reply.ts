@@ -76,7 +76,7 @@ export function replyWithError(
 ): FastifyReply {
   const apiError = toApiError(error, request.id);
   const status = errorStatus[apiError.code];
-  // A run that takes longer than its request waits is no fault.
+  // A run that takes longer than its request waits is not a server error.
   if (status >= 500 && apiError.code !== "still_running") {
     const level = apiError.isOutside ? "info" : "error";
     request.log[level]({ correlationId: request.id, err: apiError.cause ?? apiError }, apiError.code);

@@ -63,7 +63,9 @@ const prefersHtml = (accept: string): boolean => {
   return html > 0 && html >= weightOf("application/json", accept);
 };
 
-/** `/`: says what this server is, to a browser as a page and to any other client as JSON. It is the same for everybody. */
+/**
+ * `/`: describes this server, to a browser as a page and to any other client as JSON. It is the same for all clients.
+ */
 export function frontPageRoute(app: FastifyInstance, { console }: { readonly console: boolean }): void {
   const shownLinks = console ? { console: "/console/", ...links } : links;
   const page = createPage([

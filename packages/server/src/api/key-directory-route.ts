@@ -5,7 +5,7 @@ export type ReadKeyDirectory = () => Promise<{
   readonly headers: Readonly<Record<string, string>>;
 }>;
 
-/** The public keys with which receivers verify signed calls. Anybody may read them. */
+/** The public keys with which receivers verify signed calls. They need no authentication. */
 export function keyDirectoryRoute(app: FastifyInstance, read: ReadKeyDirectory): void {
   app.get("/.well-known/http-message-signatures-directory", async (_, reply) => {
     const { body, headers } = await read();

@@ -8,9 +8,10 @@ import type { FastifyInstance } from "fastify";
 const backlog = 4096;
 
 /**
- * Node accepts one connection at each listening socket in each turn of the event loop. The turns of a busy process take tens of
- * milliseconds, so one socket would accept some thirty connections a second, and everybody behind a client that opens hundreds
- * would wait. So there are several sockets at the same port, among which the system divides the connections.
+ * Node accepts one connection at each listening socket in each turn of the event loop. The turns of a busy process take
+ * tens of milliseconds, so one socket would accept some thirty connections a second, and all clients behind one that
+ * opens hundreds would wait. So several sockets listen at the same port, and the system divides the connections among
+ * them.
  */
 const sockets = 16;
 const isDivided = process.platform === "linux";

@@ -20,7 +20,7 @@ function withoutConsequences(issues: readonly z.core.$ZodIssue[]): z.core.$ZodIs
   return issues.filter((issue) => issue.code === "invalid_type" || !mistyped.has(fieldOf(issue)));
 }
 
-/** The validator's own words, but for those that only its authors know. */
+/** The validator's own words, except those that only its authors understand. */
 function describeIssue(issue: z.core.$ZodIssue): string {
   if (issue.code === "invalid_type" && issue.message.startsWith("Invalid input: expected int"))
     return "Invalid input: expected a whole number";

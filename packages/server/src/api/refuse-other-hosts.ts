@@ -4,7 +4,7 @@ import { forbidden } from "../platform/api-error.ts";
 import type { RefusalRecords } from "../resources/audit/record-refusals.ts";
 import { probes } from "./health.ts";
 
-/** A website can let its own name lead to this server: then pages of it reach the server, but under that name. */
+/** A website can point its own name at this server. Then its pages reach the server, but under that name. */
 export function refuseOtherHosts(
   app: FastifyInstance,
   names: readonly string[],

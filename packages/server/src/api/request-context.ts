@@ -67,7 +67,7 @@ export interface ContextDeps {
   readonly guard: Pick<Guard, "requireSecondFactor" | "wouldRefuse">;
   readonly clientOf: (request: FastifyRequest) => Client;
   readonly changeOnce: ChangeOnce;
-  /** Origin at which others reach this server, if it was told. */
+  /** The origin at which others reach this server, if it is configured. */
   readonly publicUrl: string | undefined;
 }
 

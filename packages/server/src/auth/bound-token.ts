@@ -1,7 +1,10 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import type { KeySource } from "../platform/sealing.ts";
 
-/** Tokens of what they bind and its HMAC-SHA-256: a forged one is refused without asking the database, so no answer tells what exists. */
+/**
+ * Tokens of the bound values and their HMAC-SHA-256. A forged one is refused without a query, so no answer reveals what
+ * exists.
+ */
 export interface BoundTokens {
   /** The same token for the same bytes. */
   readonly tokenOf: (bound: Buffer) => string;

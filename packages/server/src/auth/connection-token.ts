@@ -47,7 +47,10 @@ export const confirmMinutes = 2;
 /** 256 random bits, in base64url: for the cookie of a browser. */
 export const newOneTimeSecret = (): string => randomBytes(32).toString("base64url");
 
-/** For the application. The prefix tells secret scanners what it is, and keeps a code from beginning like an option of a command. */
+/**
+ * For the application. The prefix identifies it for secret scanners, and prevents a code from beginning like a
+ * command-line option.
+ */
 export const newConfirmationCode = (): string => `pcc_${newOneTimeSecret()}`;
 
 /**

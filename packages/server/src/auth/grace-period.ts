@@ -10,8 +10,8 @@ export interface GracePeriod {
 const gracePeriodMs = 3_600_000;
 
 /**
- * For a key that sets `auth`, where there was none: then the key alone could do as much a moment ago. Changing an `auth`
- * takes a token, and using a grace period does not make it longer.
+ * For a key that sets `auth` if there was none, because the key could do as much a moment before. Changing an `auth`
+ * takes a token, and using a grace period does not extend it.
  */
 export function newGracePeriod(
   { keyId, usesGracePeriod }: Caller,

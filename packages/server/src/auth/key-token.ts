@@ -3,8 +3,8 @@ import { crc32 } from "node:zlib";
 import { keyPattern } from "@perch/contract";
 
 /**
- * `perch_` + home cell (2) + random (38) + checksum (6), all base62: 46 characters after the prefix.
- * The cell lets an edge route without a look-up; the checksum lets scanners and us refuse a typo without a database.
+ * `perch_` + home cell (2) + random (38) + checksum (6), all base62: 46 characters after the prefix. With the cell, an
+ * edge can route without a look-up; with the checksum, scanners and this server can refuse a typo without a query.
  */
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const cell = "00";

@@ -47,7 +47,10 @@ export interface AskedAgain {
 export interface OpenIdClient {
   readonly begin: () => Promise<{ readonly url: URL; readonly secrets: SignInSecrets }>;
   readonly finish: (parameters: URLSearchParams, secrets: SignInSecrets) => Promise<IssuerAnswer>;
-  /** Asks again, with the refresh token if there is one. The failure is `refused` if the issuer no longer lets them in. */
+  /**
+   * Asks again, with the refresh token if there is one. The failure is `refused` if the issuer no longer admits the
+   * person.
+   */
   readonly ask: (subject: string, tokens: PersonTokens) => Promise<AskedAgain>;
 }
 

@@ -5,8 +5,9 @@ import { ApiError } from "../platform/api-error.ts";
 import { reasonOfFailedCall } from "../platform/reason-of-failed-call.ts";
 
 /**
- * `denied`: the issuer, or the person there, said no. `refused`: it no longer lets them in. `invalid`: an answer that was not made
- * for this sign-in, or is not what the protocol allows: it says nothing about the person. `unavailable`: the issuer did not say.
+ * `denied`: the issuer, or the person there, declined. `refused`: the issuer no longer admits the person. `invalid`: an
+ * answer that was not made for this sign-in, or that the protocol does not allow; it proves nothing about the person.
+ * `unavailable`: the issuer gave no answer.
  */
 export type OpenIdFailureKind = "denied" | "refused" | "invalid" | "unavailable";
 

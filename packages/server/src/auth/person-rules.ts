@@ -70,7 +70,10 @@ export function personFromClaims(claims: Claims): Person | undefined {
 export const auditedName = ({ email, subject }: Pick<Person, "email" | "subject">): string =>
   email === null ? subject : `${email} (${subject})`;
 
-/** A list of texts, or one text. Undefined if the claim is missing: it may stand elsewhere. Anything else is no group. */
+/**
+ * A list of texts, or one text. Undefined if the claim is missing, because it may be in another place. Anything else
+ * names no group.
+ */
 export function groupsFromClaims(claims: Claims, claim: string): ReadonlySet<string> | undefined {
   const value = Object.hasOwn(claims, claim) ? claims[claim] : undefined;
   if (value === undefined) return undefined;

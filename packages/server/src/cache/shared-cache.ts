@@ -5,7 +5,9 @@ export interface SharedCache<T> {
   readonly get: (key: string) => T | undefined;
   /** Without counting as a use. */
   readonly peek: (key: string) => T | undefined;
-  /** Drops what the owner stored first where it would exceed its part. A value that exceeds the part alone is not kept. */
+  /**
+   * Drops the owner's oldest values if it would exceed its part. A single value that exceeds the part is not cached.
+   */
   readonly set: (key: string, value: T, bytes: number) => void;
   readonly delete: (key: string) => void;
 }

@@ -114,7 +114,7 @@ function composeHandlers(core: Core, { directories, limits, factors, work, decis
   });
 }
 
-/** What receives requests, and decides who is let in. */
+/** The app that receives requests and admits callers. */
 function composeApp(core: Core, parts: Parts, heartbeatMs: number | undefined): Promise<FastifyInstance> {
   const { config, db, keys, logger, telemetry } = core;
   const { directories, limits, guarding, people, decisions, keyUsage, refusals, work, now, schema } = parts;

@@ -29,7 +29,7 @@ export interface DependencyWatch {
 const freshMs = 5000;
 const limitMs = 1000;
 
-/** Anybody may ask for readiness at any rate, so answers are shared. Each change of state is logged once. */
+/** Any client may ask for readiness at any rate, so answers are shared. Each change of state is logged once. */
 export function createDependencyWatch({ dependencies, logger, now }: WatchDeps): DependencyWatch {
   const silent = new Set<string>();
   let askedAtMs = Number.NEGATIVE_INFINITY;

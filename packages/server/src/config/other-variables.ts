@@ -1,4 +1,6 @@
-/** Variables with our prefix that are no settings of the server, by who reads them. A server's environment may have them. */
+/**
+ * Variables with our prefix that are not settings of the server, by their reader. A server's environment may have them.
+ */
 const others = {
   "the CLI and the SDKs": ["PERCH_URL", "PERCH_API_KEY", "PERCH_PROFILE", "PERCH_LOG"],
   "the examples of receivers and remote agents": ["PERCH_WEBHOOK_SECRET", "PERCH_ORGANISATION"],

@@ -30,7 +30,7 @@ const GroupMapping = z.strictObject({
 const OpenIdIssuer = z.strictObject({
   issuer: Issuer,
   client_id: z.string().min(1).max(512),
-  /** Without it, Perch is a public client, and PKCE alone protects the code. */
+  /** Without it, Perch is a public client, and only PKCE protects the code. */
   client_secret: z.string().min(1).max(1024).optional(),
   name: z.string().trim().min(1).max(40).default("single sign-on"),
   scopes: z

@@ -51,7 +51,7 @@ export function createDataKeys(
     return openBytes(wrappingKey(masterKey), wrapped, purpose);
   };
 
-  /** AES-GCM tells nothing but that a ciphertext is not what was written. */
+  /** AES-GCM only reports that a ciphertext is not the one that was written. */
   const openOrExplain = (purpose: string, wrapped: Buffer, name: string): Buffer => {
     try {
       return unwrap(purpose, wrapped, name);

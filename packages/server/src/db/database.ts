@@ -15,7 +15,10 @@ export interface Database {
     organisationId: string,
     work: (trx: OrganisationTransaction) => Promise<T>,
   ) => Promise<T>;
-  /** Runs one statement for an organisation, with its share of connections: an SQL function that is told the organisation. */
+  /**
+   * Runs one statement for an organisation, with its share of connections: an SQL function with the organisation as an
+   * argument.
+   */
   readonly onBehalfOf: <T>(organisationId: string, work: (db: Kysely<DB>) => Promise<T>) => Promise<T>;
   /**
    * Without an organisation: tenants' tables look empty. For what all organisations need: authentication, readiness, records of

@@ -155,8 +155,9 @@ async function activateIfUpgraded(trx: Transaction<DB>, before: Applied, wanted:
 }
 
 /**
- * Brings the database up to this release: the numbered migrations first, then the functions, in one transaction. Several processes
- * may call it at once: locks let one work. A database of a newer release is left as it is, so an old release can be rolled back to.
+ * Brings the database up to this release: the numbered migrations first, then the functions, in one transaction.
+ * Several processes may call it at once: because of locks, only one works. A database of a newer release is left as it
+ * is, so that an old release can be rolled back to.
  */
 export async function migrate(
   ownerUrl: string,

@@ -6,8 +6,8 @@ const daysBehind = 2;
 const daysAhead = 7;
 
 /**
- * Creates partitions a week ahead and drops expired ones, each table in a transaction of its own. Safe to run concurrently: a lock
- * lets one process do the work. Returns the tables whose expired partitions are in use: the next call drops them.
+ * Creates partitions a week ahead and drops expired ones, each table in its own transaction. Safe to run concurrently,
+ * because a lock admits one process. Returns the tables whose expired partitions are in use; the next call drops them.
  */
 export async function maintainPartitions(db: Kysely<DB>): Promise<string[]> {
   const waiting: string[] = [];

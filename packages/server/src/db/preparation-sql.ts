@@ -75,8 +75,8 @@ const isMissing = (database: string): string =>
   `not exists (select from pg_database where datname = ${literal(database)})`;
 
 /**
- * By the owner of the database, or a superuser. A superuser's database gets the owner, because tables and functions shall belong
- * to a plain role; any other owner is left alone. Connections are for the two logins and superusers.
+ * Run by the owner of the database, or a superuser. A superuser's database gets the owner, because tables and functions
+ * should belong to a plain role; any other owner stays. Only the two logins and superusers may connect.
  */
 export function databaseRightsSql(database: string, owner: string): readonly string[] {
   return [

@@ -4,7 +4,7 @@ import type { DB } from "./generated-rows.ts";
 
 /** Row-level security does nothing for a superuser, for BYPASSRLS or for a member of the owner: do not serve as one. */
 export async function refusePrivilegedRole(db: Kysely<DB>): Promise<void> {
-  // Before the first migration there is no table, and what its owner could do is unknown.
+  // Before the first migration there is no table, so the rights of its owner are unknown.
   const { rows } = await sql<{ role: string; powerful: boolean | null }>`
     select current_user as role,
            r.rolsuper or r.rolbypassrls or pg_has_role(current_user, c.relowner, 'member')

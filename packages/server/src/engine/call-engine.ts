@@ -40,7 +40,7 @@ interface NodesOptions {
   readonly onFailure: () => void;
 }
 
-/** Below the five seconds after which a client is told that the engine cannot be reached. */
+/** Below the five seconds after which the answer to a client is that the engine cannot be reached. */
 const maxMsWithoutAnswer = 3500;
 const unknownServiceGraceMs = 5000;
 /** How long one attempt at a hand-over may take. It doubles when all nodes were asked: they may be busy. */
@@ -136,7 +136,7 @@ export function createEngineNodes({ urls, logger, onFailure }: NodesOptions): En
     return undefined;
   };
 
-  /** When there is no sense in trying any longer. */
+  /** The time after which another try is useless. */
   const giveUpMs = ({ isMaybeTaken, deadlineMs, sinceMs }: CallState): number =>
     isMaybeTaken ? deadlineMs : Math.min(deadlineMs, Math.max(sinceMs, lastAnswerMs()) + maxMsWithoutAnswer);
 

@@ -83,7 +83,7 @@ test("an answer that arrives in pieces is read whole, and the run's id is the id
   const bytes = Buffer.from(JSON.stringify(outcome));
   const node = await startNode((response) => {
     response.writeHead(200, { "content-type": "application/json" });
-    // Each byte alone, so that characters are split.
+    // Writes each byte separately, so that characters are split.
     const writeFrom = (i: number): void => {
       if (i === bytes.length) response.end();
       else response.write(bytes.subarray(i, i + 1), () => writeFrom(i + 1));

@@ -15,7 +15,7 @@ interface RegistrationOptions {
   readonly serviceNames: readonly string[];
   /** The release that takes new runs, and the turn in which it does. */
   readonly findActiveTurn: () => Promise<{ readonly release: string; readonly turn: number } | undefined>;
-  /** Called each time the engine did not know this release's services as current, and was told. */
+  /** Called after each registration of this release's services that the engine did not have as current. */
   readonly onRegistered: () => void;
   readonly logger: Logger;
 }
@@ -42,7 +42,10 @@ const missesUntilMoved = 2;
 /** Not at the first look, for which the start of the worker waits. */
 const looksPerCount = 6;
 
-/** Moves runs of this release to its workers here from addresses where it is no longer served. Other releases are left alone. */
+/**
+ * Moves runs of this release to its workers here from addresses that no longer serve it. Other releases are not
+ * changed.
+ */
 function createMoves({ admin, workerUrl, release, logger }: RegistrationOptions) {
   const misses = new Map<string, number>();
   return async (deployments: readonly EngineDeployment[]): Promise<void> => {

@@ -1,4 +1,4 @@
-/** Bounds how long one call keeps the other side from serving anybody else. */
+/** Limits how long one call prevents the other side from serving other clients. */
 const maxBatchSize = 128;
 
 interface Pending<Request, Result> {

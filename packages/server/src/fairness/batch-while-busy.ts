@@ -7,7 +7,7 @@ export interface Waiting<Request, Result> {
 
 interface BatchOptions<Request> {
   readonly maxRequests: number;
-  /** A batch with more characters waits for its largest request; this one goes with few others, or alone. */
+  /** All requests of a batch wait for the largest, so a large one goes with few others, or by itself. */
   readonly maxChars: number;
   readonly charsOf: (request: Request) => number;
   /** More than one call at a time only makes batches smaller, unless full batches are waiting. */
@@ -30,8 +30,8 @@ function takeBatch<Request, Result>(
 }
 
 /**
- * Requests that come while a call is under way go together in the next one; when it is quiet, a request goes at once and alone.
- * `call` settles every request that it is given; where it fails instead, it fails them all.
+ * Requests that come while a call is under way go together in the next one. If none is under way, a request is sent at
+ * once by itself. `call` settles every request that it is given; if it fails instead, all of them fail.
  */
 export function batchWhileBusy<Request, Result>(
   call: (batch: readonly Waiting<Request, Result>[]) => Promise<void>,

@@ -33,7 +33,7 @@ const createTestShare = (total: number, { maxWaitMs = 1000, ...options }: TestSh
 const start = (share: Share, owner: string, work: () => Promise<void>): void =>
   void share.hold(owner, work).catch(() => undefined);
 
-/** Work that lasts until it is told to end, and the order in which such work began. */
+/** Work that lasts until the test ends it, and the order in which such work began. */
 function createOpenWork() {
   const begun: string[] = [];
   const ends: (() => void)[] = [];

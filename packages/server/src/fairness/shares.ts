@@ -19,9 +19,9 @@ interface ShareRow {
 }
 
 /**
- * Everything scarce in a process, and the part of it that one organisation may hold, by its tier. The parts are small enough that
- * no single organisation can hold all of it, and large enough that one which is alone hardly notices. The total of database
- * transactions is the process's connections for organisations.
+ * Everything scarce in a process, and the part of it that one organisation may use, by its tier. The parts are small
+ * enough that no single organisation can use all of it, and large enough that a sole organisation hardly notices. The
+ * total of database transactions is the process's connections for organisations.
  */
 export const shareTable = {
   databaseTransactions: {
@@ -91,7 +91,10 @@ export const shareTable = {
 /** How long one database statement of an organisation may take. */
 const statementMs = { free: 5000, pro: 5000, enterprise: 10_000 } as const satisfies Record<Tier, number>;
 
-/** Four bytes for each character of the largest request, so that everybody can cache at least one value of any size. */
+/**
+ * Four bytes for each character of the largest request, so that every organisation can cache at least one value of any
+ * size.
+ */
 const largestValueBytes = 4.5 * 1024 * 1024;
 
 /** How much of the memory for cached definitions one organisation may fill. */
@@ -122,7 +125,7 @@ export interface Share {
   readonly hold: <T>(organisationId: string, work: () => Promise<T>) => Promise<T>;
   /** Takes one unit without waiting; undefined when the organisation holds its part, or everything is held. */
   readonly take: (organisationId: string) => GiveBack | undefined;
-  /** What a caller is told who got nothing; counted as a refusal. */
+  /** The error for a caller that got nothing; counted as a refusal. */
   readonly refusal: (organisationId: string) => ShareRefusal;
   readonly held: () => number;
   readonly waiting: () => number;
@@ -136,7 +139,10 @@ export interface KnownTiers {
 
 const maxKnownTiers = 100_000;
 
-/** A worker is not told tiers: there an organisation gets the largest part, waits in turn, and its run slots limit it before. */
+/**
+ * A worker does not know tiers. There, an organisation gets the largest part and waits in turn, and its run slots limit
+ * it before.
+ */
 export function createKnownTiers(): KnownTiers {
   const tiers = new Map<string, Tier>();
   return {

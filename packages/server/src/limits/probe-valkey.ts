@@ -24,7 +24,7 @@ export async function readValkeyMemory(valkey: Redis): Promise<number | null> {
   return used === undefined ? null : Number(used);
 }
 
-/** Connects once, asks who answers, and goes. Throws the reason if there is no answer. */
+/** Connects once, asks which server answers, and disconnects. Throws the reason if there is no answer. */
 export async function probeValkey(url: string, limitMs: number): Promise<ValkeyFacts> {
   const valkey = new Redis(url, {
     lazyConnect: true,
@@ -33,7 +33,7 @@ export async function probeValkey(url: string, limitMs: number): Promise<ValkeyF
     connectTimeout: limitMs,
     commandTimeout: limitMs,
   });
-  // What `connect` throws itself is only that there is no connection.
+  // The error that `connect` itself throws only reports that there is no connection.
   let reason: Error | undefined;
   valkey.on("error", (error: Error) => {
     reason ??= error;

@@ -175,7 +175,7 @@ function createGuardedConnector(
   resolve: Resolve = systemResolve,
 ): buildConnector.connector {
   const connectors = new Map<number, buildConnector.connector>();
-  // A lookup is not told the port, so each port has its own connector. Tenants choose ports, so only some are kept.
+  // A lookup does not know the port, so each port has its own connector. Tenants choose ports, so only some are cached.
   const connectorFor = (port: number): buildConnector.connector => {
     const known = connectors.get(port);
     if (known) return known;

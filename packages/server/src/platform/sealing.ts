@@ -12,7 +12,7 @@ export type KeySource = () => Buffer;
 
 export type Digest = (secret: string) => Buffer;
 
-/** A keyed digest: guesses cannot be tested with a stolen database alone. */
+/** A keyed digest: with only a stolen database, guesses cannot be tested. */
 export const createDigest =
   (key: KeySource): Digest =>
   (secret) =>

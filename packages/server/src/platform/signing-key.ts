@@ -25,7 +25,7 @@ function toKeyPair(privateKey: KeyObject): KeyPair {
 
 export const createKeyPair = (): KeyPair => toKeyPair(generateKeyPairSync("ed25519").privateKey);
 
-/** For a sealer alone: what it returns must never be logged or stored as it is. */
+/** Only for a sealer: the result must never be logged or stored as it is. */
 export const exportPrivateKey = ({ privateKey }: KeyPair): string =>
   privateKey.export({ format: "der", type: "pkcs8" }).toString("base64");
 

@@ -4,6 +4,6 @@ export interface TraceParent {
   readonly parentId: string;
 }
 
-/** The header that tells a receiver the trace (W3C Trace Context); none for what is not traced. */
+/** The header that passes the trace to a receiver (W3C Trace Context); none without a trace. */
 export const traceHeaders = (trace: TraceParent | undefined): { readonly traceparent?: string } =>
   trace ? { traceparent: `00-${trace.traceId}-${trace.parentId}-01` } : {};

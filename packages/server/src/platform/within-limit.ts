@@ -1,4 +1,4 @@
-/** Its message tells nothing but the limit, so it may be public. */
+/** Its message contains only the limit, so it may be public. */
 export class NoAnswer extends Error {}
 
 /** The work's result, or `NoAnswer` if it takes longer. The work itself goes on. */

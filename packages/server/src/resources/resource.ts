@@ -29,7 +29,7 @@ export interface Quota {
   readonly advice: string;
 }
 
-/** The agent that one belongs to; null if it belongs to none, undefined if there is no such one. */
+/** The agent that it belongs to; null if it belongs to none, undefined if it does not exist. */
 export type FindAgentId = (
   trx: OrganisationTransaction,
   scope: Scope,
@@ -74,7 +74,7 @@ export interface Resource {
   readonly erasure?: Erasure;
   /** In the transaction that deletes an agent. */
   readonly onAgentDelete?: (trx: OrganisationTransaction, agent: AgentKey, add: AddTask) => Promise<void>;
-  /** In the transaction that lets a paused agent run again. */
+  /** Called in the transaction that resumes a paused agent. */
   readonly onAgentResume?: (trx: OrganisationTransaction, agent: AgentKey) => Promise<void>;
   /** After that transaction, in the background. What it leaves, reconciling does. */
   readonly afterAgentDelete?: (deps: never) => (agent: AgentKey) => Promise<void>;

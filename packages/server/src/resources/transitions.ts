@@ -1,4 +1,6 @@
-/** A change of a row's status. Null is no row: before it is inserted, or after it is deleted. */
+/**
+ * A change of a row's status. Null means that the row does not exist: before it is inserted, or after it is deleted.
+ */
 export interface Transition<Status extends string | null> {
   readonly from: readonly Status[];
   readonly to: Status;

@@ -24,7 +24,7 @@ const options = {
   abortTimeout: { minutes: 1 },
 };
 
-/** Without a session there is no history to read and no turn to wait for: the run began when it was accepted. */
+/** Without a session, the run has no history to read and no turn to wait for, so it began when it was accepted. */
 const initialProgressWithoutSession = (run: RunInput): Progress =>
   initialProgress(run.acceptedAtMs, { turn: 0, history: [] });
 

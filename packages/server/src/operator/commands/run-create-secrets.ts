@@ -87,7 +87,7 @@ function openFolder(dir: string): void {
     );
 }
 
-/** Fails on a file that exists. The mode is set apart, because a process may be told to create files without some rights. */
+/** Fails if the file exists. The mode is set separately, because a process's umask may remove rights from new files. */
 function writeNew(path: string, text: string): void {
   const file = openSync(path, "wx", fileMode);
   try {

@@ -6,7 +6,7 @@ import { hasRuntime, runtimeCommand } from "../../outbound/models/embedder-runti
 import { installWeights } from "../../outbound/models/embedder-weights.ts";
 import { commandTable } from "./command-table.ts";
 
-/** Progress and notes go to standard error; standard output has the folder alone, for scripts. */
+/** Progress and notes go to standard error; standard output has only the folder, for scripts. */
 export async function runInstallEmbedder(folder: string, args: string[]): Promise<void> {
   const { values } = parseArgs({ args, options: commandTable["install-embedder"].options });
   const interruption = new AbortController();

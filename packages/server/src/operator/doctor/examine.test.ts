@@ -58,7 +58,7 @@ describe("an installation that runs", () => {
   });
 
   test("a wrong setting is one line, and what it does not concern is checked all the same", async () => {
-    // In two parts, because a test looks for variables that are no settings.
+    // In two parts, because a test looks for variables that are not settings.
     const misspelt = ["PERCH", "PROT"].join("_");
     expect(await installation().problems({ PERCH_VALKEY_URL: "valkey:6379", [misspelt]: "80" })).toEqual([
       expect.stringContaining(`failed settings: ${misspelt} is not a setting. Did you mean PERCH_PORT?`),

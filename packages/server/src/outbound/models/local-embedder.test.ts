@@ -81,7 +81,7 @@ describe("perch/minilm", () => {
   });
 
   const longText = "a rather long text with words ".repeat(60);
-  /** Starts to embed, and tells whether it has ended; `stop` ends it. */
+  /** Starts to embed, and reports whether it has ended; `stop` ends it. */
   const start = (use: ReturnType<typeof request>, texts: readonly string[]) => {
     const controller = new AbortController();
     const started = { hasEnded: false, stop: () => controller.abort(new Error("no longer wanted")) };

@@ -35,7 +35,7 @@ function toThreadError(error: unknown): Error {
   return new TransientModelError(`${localEmbedder} ended unexpectedly${code ? ` (${code})` : ""}.`);
 }
 
-/** It has to know who asks, because everybody shares it. */
+/** It has to know the organisation, because all organisations share it. */
 export interface LocalEmbedder extends Pick<Embedder, "dimensions"> {
   readonly embedFor: (use: EmbedUse, ...embed: Parameters<Embedder["embed"]>) => ReturnType<Embedder["embed"]>;
 }
@@ -45,7 +45,7 @@ interface QueuedText {
   readonly vector: PromiseWithResolvers<Float32Array>;
 }
 
-/** The thread has one text at a time: the others wait here, where they can leave and let others pass. */
+/** The thread has one text at a time. The others wait here, so that they can be removed or overtaken. */
 function startThread(folder: string): EmbedderThread {
   const data: ThreadData = { folder };
   // The runtime reports its use to its makers unless the process says otherwise. A thread has only a copy of the environment.

@@ -18,7 +18,10 @@ const maxBytes = 300_000;
 /** A number in JSON is rarely longer than 24 characters, and answers are read to 16 MiB. */
 const maxNumbers = (16 * 1024 * 1024) / 24;
 
-/** In order, each small enough for one request. A text that is too large by itself is sent alone, and the provider decides. */
+/**
+ * In order, each small enough for one request. A text that is too large by itself is sent in its own request, and the
+ * provider decides.
+ */
 function splitIntoBatches(texts: readonly string[], maxBatchSize: number): string[][] {
   const batches: string[][] = [];
   let bytes = 0;

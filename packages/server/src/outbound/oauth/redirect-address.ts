@@ -18,7 +18,7 @@ const host = String.raw`([a-z0-9_-]+(\.[a-z0-9_-]+)*|\[[0-9a-f:.]+\])(:\d+)?`;
 const segments = String.raw`(/[\w.~!$&'()*+,;=:@%-]+)*/?`;
 const issuerPattern = new RegExp(`^https?://${host}${segments}$`);
 
-/** Whether its address survives a browser and a proxy letter by letter, and is told from all others in a path. */
+/** Whether its address survives a browser and a proxy letter by letter, and is unique in a path. */
 export function isPlainIssuer(issuer: string): boolean {
   if (!issuerPattern.test(issuer) || !URL.canParse(issuer) || issuer.startsWith("https://http:")) return false;
   const { href } = new URL(issuer);
@@ -47,7 +47,7 @@ export function parseOrganisationIssuer(path: string): OrganisationIssuer | unde
   return organisationId === undefined || issuer === undefined ? undefined : { organisationId, issuer };
 }
 
-/** What everybody is told who would need the address of a consent, and has none. */
+/** The message for callers that need the redirect address of a consent if the server has no public address. */
 export const noPublicUrl =
   "Users cannot connect accounts on this installation: the operator must set PERCH_PUBLIC_URL to the address at which browsers reach it.";
 

@@ -31,7 +31,7 @@ export const callOptions = (
   signal,
 });
 
-/** With the failures of a phase. A status that promises a better answer later is told from what the protocol says. */
+/** Uses the failures of a phase. A temporary status is distinguished from errors of the protocol. */
 export async function ask<T>(
   configuration: OAuthConfiguration,
   phase: TokenPhase,

@@ -1,4 +1,4 @@
-/** Whose secrets: one agent's, which may use the organisation's too, or with null those of the organisation alone. */
+/** The owner of secrets: one agent, which may also use the organisation's, or with null only the organisation. */
 export interface SecretOwner {
   readonly organisationId: string;
   readonly agentId: string | null;

@@ -24,7 +24,7 @@ export function createPassablePairs(automata: readonly PatternAutomaton[]): Pass
   for (let next = 0; next < codes; next++) {
     if (hexValue(next) >= 0) passed[percent * codes + next] = 0;
     const escaped = shortEscapes.get(next);
-    // The letter of an escape is not passed alone: it would be taken for an ordinary one.
+    // The letter of an escape is not passed by itself, because it would be read as an ordinary one.
     if (next === letterU || (escaped !== undefined && (begins(escaped) || begins(next))))
       passed[backslash * codes + next] = 0;
     else if (escaped !== undefined && passed[backslash * codes + next] !== 0) passed[backslash * codes + next] = 2;

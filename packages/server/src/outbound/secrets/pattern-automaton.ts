@@ -33,7 +33,7 @@ interface AutomatonOptions {
   readonly ignored: string;
 }
 
-/** The trie: each state knows its first child and its next sibling, so that memory grows with the patterns alone. */
+/** The trie: each state knows its first child and its next sibling, so that memory grows only with the patterns. */
 function createTrie(patterns: readonly Pattern[], fold: Uint8Array) {
   const size = patterns.reduce((sum, { text }) => sum + text.length, 1);
   const [child, sibling, fail, ended, depth, id] = Array.from({ length: 6 }, () => new Int32Array(size));

@@ -79,7 +79,7 @@ export function findRefusal(
   }
   const { origin } = parseAllowedUrl(url);
   const elsewhere = names.filter((name) => !found.get(name)?.origins.includes(origin));
-  // The message does not say how many: that of one secret is no business of those who may refer to it.
+  // The message does not show the number, because callers that may refer to a secret must not learn its length.
   const characters = names.reduce((sum, name) => sum + (found.get(name)?.value.length ?? 0), 0);
   if (elsewhere.length === 0 && characters > maxCharacters)
     return new RefusedSecretError(

@@ -21,12 +21,12 @@ function encodedForms(value: string): readonly string[] {
   return [...new Set([value, JSON.stringify(value).slice(1, -1), ...inAddresses, ...inAddresses.map(lowerHex)])];
 }
 
-/** Shorter texts, and those that are not ASCII, are no value. */
+/** Shorter texts, and those that are not ASCII, do not count as values. */
 const isLikeValue = (text: string): boolean => /^[\x20-\x7e]{8,}$/.test(text);
 
 /**
- * The value as encoders write it and decoders leave it: texts are encoded twice (JSON within JSON), and some encoders leave alone
- * what looks encoded already. Each of these is then found with any of its characters escaped.
+ * The value as encoders write it and decoders leave it: texts are encoded twice (JSON within JSON), and some encoders
+ * do not change text that looks encoded already. Each of these is then found with any of its characters escaped.
  */
 export const plainForms = (value: string): readonly string[] => [
   ...new Set([...encodedForms(value), ...[unescapeJson(value), unescapeUrl(value)].filter(isLikeValue)]),

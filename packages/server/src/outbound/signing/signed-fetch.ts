@@ -29,8 +29,9 @@ function bodyOf(init: RequestInit | undefined): Body {
 }
 
 /**
- * A fetch whose requests carry an HTTP message signature (RFC 9421) as the web-bot-auth draft has it, so that a receiver can tell
- * who sent them. Every call is signed anew: a retry has its own nonce and time. Whatever a caller gave of these headers is replaced.
+ * A fetch whose requests carry an HTTP message signature (RFC 9421) as in the web-bot-auth draft, so that a receiver
+ * can identify the sender. Every call is signed anew: a retry has its own nonce and time. These headers replace any
+ * from the caller.
  */
 export const createSignedFetch =
   ({ fetch, signingKey, directoryUrl, now }: SignedFetchDeps): typeof globalThis.fetch =>

@@ -11,7 +11,7 @@ import type { z } from "zod";
 export interface ToolApproval {
   /** Absent: every call needs a person. */
   readonly when?: readonly ApprovalCondition[];
-  /** Why a call needs one, where there is no condition. */
+  /** Why a call needs approval, if there is no condition. */
   readonly because: string;
   readonly approvers: number;
   readonly expiresAfterSeconds: number;
@@ -70,7 +70,7 @@ const thresholds: Readonly<Partial<Record<ApprovalCondition["op"], string>>> = {
   lte: "is at most",
 };
 
-/** Values that were matched are not named: with `eq` or `in`, that would tell what the argument is. */
+/** Matched values are not named, because with `eq` or `in` that would reveal the argument. */
 function ruleOf({ op, value }: ApprovalCondition): string {
   const threshold = thresholds[op];
   if (threshold !== undefined) return `${threshold} ${JSON.stringify(value)}`;

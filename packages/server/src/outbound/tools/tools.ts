@@ -68,7 +68,10 @@ const toQuestionTool = (tool: z.infer<typeof AskPersonTool>): RunTool => ({
   approval: approvalOfQuestion(tool),
 });
 
-/** A server that the run's user has not connected is one tool that says so: the run goes on, and can tell its user. */
+/**
+ * A server that the run's user has not connected is shown as one tool that reports so. The run goes on, and can inform
+ * its user.
+ */
 async function listOrPlaceholder(
   deps: ToolDeps,
   server: z.infer<typeof McpTool>,

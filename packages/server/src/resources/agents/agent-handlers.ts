@@ -29,7 +29,7 @@ interface AgentDeps {
   readonly quotas: Quotas;
   readonly agentAuth: Sealer;
   readonly onDelete: OnAgentDelete;
-  /** In the transaction that lets a paused agent run again. */
+  /** Called in the transaction that resumes a paused agent. */
   readonly onResume: (trx: OrganisationTransaction, agent: AgentKey) => Promise<void>;
   /** Called once the deletion has committed. Does not wait. */
   readonly onDeleted: (agent: AgentKey) => void;

@@ -5,8 +5,8 @@ const wordOf = (logs: unknown): unknown =>
   typeof logs === "object" && logs !== null && !("messages" in logs) ? Object.values(logs).join("") : logs;
 
 /**
- * How much of its runs' contents an agent lets anybody see. Definitions that were stored before the setting was a word have an
- * object, `{ messages: boolean }`, or nothing. `byDefault` is what the installation makes of the default, `shapes`.
+ * How much of its runs' contents an agent shows. Definitions that were stored before the setting was a word have an
+ * object, `{ messages: boolean }`, or nothing. `byDefault` is the installation's meaning of the default, `shapes`.
  */
 export function logSettingOf(
   { logs }: { readonly logs?: unknown },

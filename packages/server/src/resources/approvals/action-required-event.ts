@@ -3,7 +3,7 @@ import type { Selectable } from "kysely";
 import type { Approvals } from "../../db/generated-rows.ts";
 import { toPublicId } from "../../platform/ids.ts";
 
-/** What of a new approval's row its event tells. */
+/** The columns of a new approval that its event contains. */
 export type AskedApproval = Pick<
   Selectable<Approvals>,
   | "id"

@@ -8,7 +8,7 @@ export interface ApprovalLink {
   readonly approvalId: string;
   /** Where it was delivered to. */
   readonly webhookId: string;
-  /** The approval's: later, the link is no link. */
+  /** When the approval expires, and the link with it. */
   readonly expiresAt: Date;
   /** Which secret of the webhook signed the delivery (`linkGeneration`). */
   readonly generation: Buffer;

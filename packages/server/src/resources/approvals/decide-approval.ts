@@ -140,7 +140,7 @@ function isOfSameArguments(
   return decision.digest === undefined ? !row.edited : isSame(row.digest, decision.digest);
 }
 
-/** A reason is not compared: it changes what the model is told, and not what happens. */
+/** A reason is not compared, because it changes only the text for the model. */
 function isSameDecision(keys: ContentKeys, row: ApprovalRow, decision: Decision): boolean {
   if (row.status !== statusOf[decision.verdict]) return false;
   if (decision.verdict === "approve") return isOfSameArguments(keys, row, decision);

@@ -23,7 +23,7 @@ export interface LinkedApproval {
 /** A person who opened a link, or sent its form. */
 export interface LinkHolder {
   readonly token: string;
-  /** Whether the agent's own settings let this client in. */
+  /** Whether the agent's own settings admit this client. */
   readonly isAdmittedTo: (agent: AgentRow) => boolean;
   readonly address: string;
   readonly correlationId: string;
@@ -37,7 +37,7 @@ interface Refusal {
 /** What the holder wants, judged by what the approval is. */
 export type ToDecision = (linked: LinkedApproval) => Decision | Refusal;
 
-/** Both are undefined for a link that is not valid, whatever the reason: the reason would tell what exists. */
+/** Both are undefined for an invalid link, whatever the reason, because the reason would reveal what exists. */
 export interface DecideByLink {
   readonly find: (holder: LinkHolder) => Promise<LinkedApproval | undefined>;
   readonly decide: (holder: LinkHolder, toDecision: ToDecision) => Promise<Decided | Refusal | undefined>;
@@ -134,7 +134,7 @@ export function createDecideByLink(deps: LinkDeps): DecideByLink {
       const by = deciderOf(webhook);
       const ref = { organisationId: approval.organisation_id, id: approval.id };
       const decided = await decideApproval(trx, ref, decision, { voter: null, by });
-      // A link decides once: who comes second is not told what the first one did.
+      // A link decides once. A second holder does not learn the first decision.
       if (!decided.changed) return undefined;
       await insertEntry(trx, approval, decision, by, holder);
       return decided;

@@ -77,7 +77,7 @@ describe("GET /v1/approvals", () => {
   });
 
   test("an agent whose settings refuse the caller is left out of lists and counts, and its approvals refuse too", async () => {
-    // Set past the API, which does not let a key lock itself out.
+    // Set in the database, because the API does not allow a key to lock itself out.
     await withClient(perch().database.adminUrl, (client) =>
       client.query(`update agents set security = $1 where name = 'other'`, [
         { ipWhitelist: { enabled: true, addresses: ["192.0.2.1"] } },

@@ -64,7 +64,7 @@ const advice = {
 const underWay = () =>
   new ApiError("unavailable", "Another request is confirming this code. Try again.", { retryAfterSeconds: 2 });
 
-/** A consent that this request alone may finish. */
+/** A consent that only this request may finish. */
 interface Claimed {
   readonly link: LinkRow;
 }

@@ -26,7 +26,7 @@ interface ConnectionDeps extends CreateDeps, ConfirmDeps, RevokeDeps {
 
 const toAgentKey = ({ organisation_id, id }: AgentRow) => ({ organisationId: organisation_id, agentId: id });
 
-/** Where users have tokens, each has to do with their own connections alone. */
+/** If the agent requires users' tokens, each user may reach only their own connections. */
 function requireOwnUser({ user }: Caller, given: string): void {
   if (user && given !== user.id)
     throw forbidden(

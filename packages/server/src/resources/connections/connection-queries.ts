@@ -6,7 +6,7 @@ import type { AgentKey } from "../../platform/agent-key.ts";
 import { newUuid } from "../../platform/ids.ts";
 import type { ConnectionRow, ShownConnection } from "./to-connection.ts";
 
-/** One connection of an agent; of one user alone, if the caller is that user. */
+/** One connection of an agent; only of one user, if the caller is that user. */
 export interface ConnectionRef extends AgentKey {
   readonly id: string;
   readonly onlyUserId?: string | undefined;
@@ -84,7 +84,7 @@ export type ConnectionChange = Partial<
   >
 > & { readonly access_expires_at?: RawBuilder<Date> | null };
 
-/** By the database's clock, which alone decides about ends. */
+/** By the database's clock, the only one that decides about ends. */
 export const endIn = (ms: number | null): RawBuilder<Date> | null =>
   ms === null ? null : sql<Date>`clock_timestamp() + make_interval(secs => ${ms / 1000})`;
 
@@ -122,7 +122,7 @@ export interface WantedConnection {
 
 export interface ConnectionFilter extends Omit<ConnectionQuery, "cursor" | "limit" | "environment"> {
   readonly agent: AgentKey;
-  /** Those alone that one of these fits. */
+  /** Only the connections that match one of these. */
   readonly wanted?: readonly WantedConnection[] | undefined;
 }
 

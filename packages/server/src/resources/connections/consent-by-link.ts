@@ -29,7 +29,7 @@ export interface ShownConsent {
   readonly usedAtHost: string;
 }
 
-/** Whether the agent's own settings let this browser in. */
+/** Whether the agent's own settings admit this browser. */
 export type IsAdmittedTo = (agent: AgentRow) => boolean;
 
 export interface OpenedConsent {
@@ -55,7 +55,7 @@ export interface ReturnedConsent {
   readonly connectionId: string;
 }
 
-/** All are undefined for what is not valid, whatever the reason: the reason would tell what exists. */
+/** All are undefined for an invalid link, whatever the reason, because the reason would reveal what exists. */
 export interface ConsentByLink {
   /** Changes nothing: mail programs and chats open links by themselves. */
   readonly find: (token: string, isAdmittedTo: IsAdmittedTo) => Promise<ShownConsent | undefined>;
@@ -78,7 +78,7 @@ interface ConsentDeps {
 const hostOf = ({ authorizationEndpoint, issuer }: OAuthConfiguration): string =>
   new URL(authorizationEndpoint ?? issuer).host;
 
-/** Undefined unless the agent exists and lets this browser in. */
+/** Undefined unless the agent exists and admits this browser. */
 async function findConsenting(
   trx: OrganisationTransaction,
   { organisationId, connectionId }: ConsentRef,
@@ -96,7 +96,7 @@ async function findConsenting(
   return agent && isAdmittedTo(agent) ? { agentName: agent.name, tool: connection.tool } : undefined;
 }
 
-/** What the application is told, in the words of RFC 6749. What a provider wrote is not passed on. */
+/** The error that the application gets, in the words of RFC 6749. The provider's own text is not passed on. */
 const errorWords = { denied: "access_denied", unavailable: "temporarily_unavailable" } as const;
 const errorOf = ({ kind }: OAuthFailure): string =>
   kind === "denied" || kind === "unavailable" ? errorWords[kind] : "server_error";

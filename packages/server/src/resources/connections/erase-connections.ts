@@ -21,7 +21,7 @@ interface EraseDeps {
 const connectionsTogether = 10;
 const providerMs = 5000;
 
-/** Providers are told once. If this is repeated, they are told twice, which changes nothing. */
+/** Informs each provider once. A repetition informs them again, which changes nothing. */
 export const createEraseConnections = ({ db, revokeAtProvider }: EraseDeps): EraseStage => ({
   name: "connections",
   prepare: async (user) => {

@@ -4,7 +4,7 @@ import { ApiError, conflict } from "../../platform/api-error.ts";
 
 const retryAfterSeconds = 5;
 
-/** The failure of a call to a provider as the caller is told it, with what to do next; anything else as it is. */
+/** The failure of a call to a provider, as the caller sees it, with the next step; any other error as it is. */
 export function explainFailure(error: unknown, next: { readonly retry?: string; readonly otherwise: string }): unknown {
   if (isRefusedCall(error)) return conflict(`${error.message} ${next.otherwise}`);
   if (!(error instanceof OAuthFailure)) return error;

@@ -52,7 +52,10 @@ export function createFinishRevocations({ db, revokeAtProvider, nowMs, onPurged 
     await db.inOrganisation(key.organisationId, (trx) => updateRevokedAtProvider(trx, row, outcome));
   };
 
-  /** The next connections of a deleted agent. Undefined: there are no more, or the rest has to wait for the next pass. */
+  /**
+   * The next connections of a deleted agent. Undefined if there are no more, or if the rest has to wait for the next
+   * pass.
+   */
   const deletePage = async (pass: Pass, { agent, after }: Turn): Promise<Turn | undefined> => {
     const { organisationId } = agent;
     const mustEnd = isOverdue(agent.deletedAt);

@@ -27,7 +27,7 @@ export async function replaceLink(
   { secretDigest, returnUrl, sealedFlow, createdBy, minutes }: NewLink,
 ): Promise<Date> {
   await deleteLink(trx, consent);
-  // So that housekeeping leaves it alone until its user had the time to consent.
+  // So that housekeeping does not delete it until its user has had the time to consent.
   await trx
     .updateTable("connections")
     .set({ linked_at: sql<Date>`now()` })

@@ -8,7 +8,10 @@ export interface NeedsReauthDeps {
   readonly dispatchDeliveries: () => void;
 }
 
-/** A consent counts no more: the state, and the event that tells the application, in one transaction. False if the row was changed since. */
+/**
+ * Invalidates a consent: changes the state, and publishes the event for the application, in one transaction. False if
+ * the row was changed since.
+ */
 export async function markNeedsReauth(
   { db, dispatchDeliveries }: NeedsReauthDeps,
   key: GrantKey,

@@ -10,7 +10,7 @@ const grantColumns = [
   ...(["sent_to", "issuer", "sealed_grant", "generation"] as const),
 ] as const;
 
-/** A revoked connection whose provider was not told yet. */
+/** A revoked connection whose provider has not been informed yet. */
 export interface RevocationKey {
   readonly organisationId: string;
   readonly id: string;

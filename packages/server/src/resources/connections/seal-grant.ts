@@ -2,7 +2,7 @@ import type { OAuthConfiguration, OAuthTokens } from "../../outbound/oauth/oauth
 import type { Sealer } from "../../platform/sealing.ts";
 import type { ConnectionRow } from "./to-connection.ts";
 
-/** Whose account it is, and what alone its tokens are sent to. */
+/** The owner of the account, and the only address that its tokens are sent to. */
 export interface ConnectionIdentity {
   readonly organisationId: string;
   readonly agentId: string;

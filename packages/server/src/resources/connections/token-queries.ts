@@ -17,7 +17,7 @@ export type UsableConnection = Pick<
   | "last_used_at"
   | "last_refreshed_at"
 > & {
-  /** By the database's clock, which alone decides about ends and claims. */
+  /** By the database's clock, the only one that decides about ends and claims. */
   readonly read_at: Date;
 };
 

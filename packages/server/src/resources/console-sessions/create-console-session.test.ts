@@ -90,7 +90,7 @@ describe("POST /v1/console/sessions", () => {
       perch().server.core.shared.gate.pass(parsePublicId("organisation", id) ?? "", [organisationBucket("free")]);
     while ((await drain()).allowed);
     const attempt = { method: "POST", body: { api_key: adminKey } };
-    // The limit may have let one more pass meanwhile.
+    // The limit may have allowed one more in the meantime.
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => sendFromPage(perch().url, "/v1/console/sessions", attempt)),
     );

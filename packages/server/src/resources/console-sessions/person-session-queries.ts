@@ -30,7 +30,7 @@ export interface PersonSession {
   readonly checkedAt: Date;
 }
 
-/** Undefined if it has ended, or is no person's. */
+/** Undefined if it has ended, or does not belong to a person. */
 export async function findPersonSession(
   trx: OrganisationTransaction,
   organisationId: string,

@@ -110,7 +110,7 @@ describe("a person's session, when 10 minutes have passed", () => {
     verifies("console.person-approves");
     setGroups(testbed, "ada", "perch-admins", "perch-approvers");
     const browser = await testbed.signIn("ada");
-    // 404: may decide, and there is no such approval.
+    // 404: the person may decide, but the approval does not exist.
     expect(await decideAt(browser)).toEqual([404, 404]);
     setGroups(testbed, "ada", "perch-admins");
     testbed.passMinutes(9);

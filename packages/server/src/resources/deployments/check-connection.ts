@@ -21,7 +21,7 @@ export interface CheckConnectionDeps {
   readonly publicUrl: string | undefined;
 }
 
-/** What is wrong with the accounts that a tool is called with, as far as it shows before anybody consents. */
+/** The problems with the accounts that a tool is called with, as far as they show before a user consents. */
 export type CheckConnection = (
   agent: AgentKey,
   tool: OAuthTool,

@@ -63,7 +63,7 @@ interface Call {
   readonly template: CallTemplate;
 }
 
-/** The calls that its runs may make, but for those of providers. A remote agent has tools of its own. */
+/** The calls that its runs may make, except those to providers. A remote agent has its own tools. */
 const callsOf = ({ runtime, tools }: Definition): Call[] =>
   runtime.type === "http"
     ? [{ field: "runtime", template: { ...runtime, subject: "The remote agent" } }]

@@ -53,7 +53,10 @@ const isSameJson = (from: unknown, to: unknown): boolean => {
 
 export type Change = VersionDiff["changes"][number];
 
-/** What differs more than this within one field is shown as one change: paths alone would else be longer than both definitions. */
+/**
+ * A field with more differences than this is shown as one change: otherwise the paths would be longer than both
+ * definitions.
+ */
 const maxChangesWithin = 1000;
 const maxPathCharactersWithin = 64 * 1024;
 

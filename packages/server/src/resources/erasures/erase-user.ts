@@ -53,7 +53,7 @@ const stepMs = 5000;
 /** The engine keeps results for an hour, and streams live for less. */
 const keptMs = 2 * 3_600_000;
 
-/** Null: it has completed, or there is no such erasure. */
+/** Null if it has completed, or does not exist. */
 interface StepResult {
   readonly againAfterMs: number | null;
 }

@@ -15,7 +15,7 @@ export interface UserRun {
 
 interface RunPage {
   readonly runs: readonly UserRun[];
-  /** Undefined: there are no more records. */
+  /** Undefined if there are no more records. */
   readonly next: Position | undefined;
 }
 
@@ -25,8 +25,8 @@ const isOpen = (status: string): boolean => status === "running" || status === "
 const clockDifferenceMs = 3_600_000;
 
 /**
- * The user's runs among the next `limit` records of the organisation. There is no index by user, which every run would pay for: all
- * records are read, in the order of their ids, which is the order of their partitions.
+ * The user's runs among the next `limit` records of the organisation. There is no index by user, because every run
+ * would pay for it: all records are read, in the order of their ids, which is the order of their partitions.
  */
 export async function listRunsOfUser(
   trx: OrganisationTransaction,

@@ -125,7 +125,7 @@ export const findKey = (trx: OrganisationTransaction, scope: Scope, id: string):
 export const findKeyForUpdate = (trx: OrganisationTransaction, scope: Scope, id: string): Promise<KeyRow | undefined> =>
   visibleKeys(trx, scope).where("id", "=", id).select(columns).forUpdate().executeTakeFirst();
 
-/** The agent that a key belongs to; null for a key of the organisation, undefined if there is no such key. */
+/** The agent that a key belongs to; null for a key of the organisation, undefined if the key does not exist. */
 export const findAgentOfKey = async (
   trx: OrganisationTransaction,
   scope: Scope,

@@ -46,7 +46,10 @@ export function refuseOperateForAgent(granted: readonly string[], agentId: strin
     throw invalid("permissions", "`operate` is about the whole installation: a key of one agent cannot hold it");
 }
 
-/** A key cannot grant permissions or a lifetime beyond its own, but for `approve`. `resolveGrantedAgentId` checks the agent. */
+/**
+ * A key cannot grant permissions or a lifetime beyond its own, except `approve`. `resolveGrantedAgentId` checks the
+ * agent.
+ */
 export function refuseEscalation(
   caller: Caller,
   granted: readonly Permission[],

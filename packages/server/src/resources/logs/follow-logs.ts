@@ -25,7 +25,10 @@ const marginMs = 10_000;
 const rememberedMs = 90_000;
 const maxRemembered = 20_000;
 const maxRememberedOfRuns = 5000;
-/** A client that reconnects reads again what it was not told to be complete: it is told this often while entries arrive. */
+/**
+ * A client that reconnects reads again from the last mark of completeness, which is sent this often while entries
+ * arrive.
+ */
 const markEveryMs = 10_000;
 
 export const matchesFilter = (filter: LogFilter, row: LogRow): boolean =>

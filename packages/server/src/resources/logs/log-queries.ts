@@ -87,7 +87,7 @@ export async function listLogs(
   filter: LogFilter,
   { limit, offset, before }: LogPageRequest,
 ): Promise<FoundLogs> {
-  // One more than the limit tells whether there is another page.
+  // One more than the limit shows whether there is another page.
   const page = selectIndexed(trx, filter, before)
     .select(logColumns)
     .limit(limit + 1)

@@ -16,7 +16,7 @@ import { usePerchWithWorkerProcesses } from "../../../test/support/worker-proces
 
 const textsOf = ({ body }: ProviderCall) => body.input as readonly string[];
 const batches = (model: string) => server.calls.filter((call) => call.body.model === model && textsOf(call).length > 1);
-/** Texts that this embedder re-embedded: queries and single memories come alone, so they are not counted. */
+/** Texts that this embedder re-embedded. Queries and single memories come one at a time, so they are not counted. */
 const reembeddedTexts = (model: string) => batches(model).flatMap(textsOf);
 
 const refused = { status: 401, body: { error: { message: "The key is wrong." } } };

@@ -27,7 +27,7 @@ export async function insertClear(
   return row;
 }
 
-/** Deletes up to `limit` rows, in its own transaction. Undefined when there is no such clear. */
+/** Deletes up to `limit` rows, in its own transaction. Undefined if the clear does not exist. */
 export async function deleteClearBatch(
   db: Kysely<DB>,
   { organisationId, agentId, id }: ClearKey,

@@ -24,8 +24,8 @@ export function embedderSettings(name: string): EmbedderSettings {
 }
 
 /**
- * The owner of a memory. Memories added for all users are kept apart from those of runs without a user id: no user may
- * see what an anonymous user told the agent.
+ * The owner of a memory. Memories added for all users are separate from those of runs without a user id, because no
+ * user may see the messages of an anonymous user.
  */
 export const ownerForUser = (userId: string): string => `=${userId}`;
 export const sharedOwner = "";
@@ -34,7 +34,7 @@ export const userIdFromOwner = (owner: string): string | null => (owner.startsWi
 
 export const ownerForRun = (userId: string | null): string => (userId === null ? anonymousOwner : ownerForUser(userId));
 
-/** Owners whose memories a run may recall: its user, and everybody. */
+/** Owners whose memories a run may recall: its user, and the owner shared by all users. */
 export const ownersForRun = (userId: string | null): string[] => [sharedOwner, ownerForRun(userId)];
 
 /** One memory's ranks in the two searches, as the database returns them. */

@@ -2,7 +2,7 @@ import type { Database } from "../../db/database.ts";
 import type { ClearKey } from "../../engine/messages.ts";
 import { type ClearRow, deleteClearBatch, listOpenClears } from "./clear-queries.ts";
 
-/** Runs a clear for up to `maxMs`. Undefined when there is no such clear (yet). */
+/** Runs a clear for up to `maxMs`. Undefined if the clear does not exist (yet). */
 export type RunClear = (clear: ClearKey, maxMs: number) => Promise<ClearRow | undefined>;
 
 /** Small enough to keep each transaction short. */

@@ -9,7 +9,10 @@ import { insertMemories } from "./memory-queries.ts";
 const perch = usePerch();
 let org: Organisation;
 
-/** More than a search compares by words or by meaning. All are equally near to any query, so that only their order tells them apart. */
+/**
+ * More than a search compares by words or by meaning. All are equally near to any query, so that only their order
+ * distinguishes them.
+ */
 const stored = 250;
 const embedding = JSON.stringify(Array.from({ length: 384 }, () => 0.05));
 

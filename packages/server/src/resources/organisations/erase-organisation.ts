@@ -27,7 +27,7 @@ export interface OrganisationReceipt {
   readonly valkey: number;
 }
 
-/** Undefined where there is no such organisation. */
+/** Undefined if the organisation does not exist. */
 export const findOrganisationName = (owner: Kysely<DB>, organisationId: string): Promise<string | undefined> =>
   asOrganisation(owner, organisationId, async (trx) => {
     const row = await trx

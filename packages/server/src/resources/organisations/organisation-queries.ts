@@ -8,7 +8,7 @@ interface NewOrganisation {
   readonly tier: Tier;
 }
 
-/** The organisation's name, or undefined where there is no such organisation. */
+/** The organisation's name, or undefined if it does not exist. */
 export async function updateTier(
   trx: OrganisationTransaction,
   organisationId: string,
@@ -31,7 +31,9 @@ export const insertOrganisation = async (
   await trx.insertInto("organisations").values(organisation).execute();
 };
 
-/** Takes the organisation out of service: none of its keys is found any more. False where there is no such organisation. */
+/**
+ * Takes the organisation out of service: none of its keys is found any more. False if the organisation does not exist.
+ */
 export async function updateErasingSince(trx: OrganisationTransaction, organisationId: string): Promise<boolean> {
   const row = await trx
     .updateTable("organisations")

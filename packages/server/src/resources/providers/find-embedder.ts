@@ -26,7 +26,7 @@ export function createFindEmbedder(deps: FindEmbedderDeps): FindEmbedder {
   const { local, embeddings, idleTimeoutMs } = deps;
   const findUsableProvider = createFindUsableProvider(deps);
 
-  /** What is embedded in the background has no share: an agent has one text there at a time, which lets all others pass. */
+  /** Texts in the background take no share: an agent has one such text at a time, and all others go first. */
   const localFor = (organisationId: string, isBackground: boolean): Embedder => {
     const embed: Embedder["embed"] = (...of) => local.embedFor({ organisationId, isBackground }, ...of);
     return {

@@ -40,7 +40,7 @@ interface OwnProvider extends InstallationProvider {
   readonly redactor: Redactor;
 }
 
-/** The key that is a secret goes to the secret's hosts alone, so the base URL must be at one of them. */
+/** A key that is a secret is sent only to the secret's hosts, so the base URL must be at one of them. */
 async function resolveApiKey(resolveCall: ResolveCall, organisationId: string, row: ProviderRow) {
   const { name, api_key_secret: secret } = row;
   const url = baseUrlOf({ type: row.type as ProviderType, baseUrl: row.base_url });

@@ -217,7 +217,7 @@ export function createDeliverySteps(deps: DeliveryStepsDeps): DeliverySteps {
   const attempt: DeliverySteps["attempt"] = async (task) => {
     const permit = limits.acquire(task);
     if ("waitMs" in permit) return { next: await defer(task, permit.waitMs) };
-    // Nothing was sent, so this is no evidence about the endpoint: it must neither open nor close the circuit.
+    // Nothing was sent, so this proves nothing about the endpoint, and must neither open nor close the circuit.
     let outcome: "succeeded" | "failed" | "skipped" = "skipped";
     try {
       const delivery = await findContext(task);

@@ -75,7 +75,10 @@ export function retryDelayMs(
   return Math.round(Math.max(scheduledMs, Math.min(retryAfterMs, maxRetryAfterMs)));
 }
 
-/** The sweep leaves a delivery alone for this long after its next attempt is due: the engine makes it by itself. */
+/**
+ * The sweep skips a delivery for this long after its next attempt is due, because the engine makes the attempt by
+ * itself.
+ */
 export const sweepMarginMs = 15 * 60_000;
 
 /** How long the sweep waits before it claims the same delivery again: as long as the delivery is old, within these bounds. */

@@ -11,7 +11,7 @@ export interface CallToDecide {
   readonly why: string;
 }
 
-/** The calls of a reply that need a person, by the definition alone: a replay finds the same. */
+/** The calls of a reply that need a person, by the definition only, so that a replay finds the same. */
 export const callsToDecide = (
   { toolCalls }: Pick<ModelReply, "toolCalls">,
   tools: readonly RunTool[],

@@ -76,7 +76,7 @@ export function createModelStep(deps: ModelStepDeps): ModelStep {
     return records.fail(run, progress, withLastFailure(limit, failures), [...log, reached]);
   };
 
-  /** What the log has of an attempt that an earlier worker did not finish; nothing if this is no such attempt. */
+  /** The log lines of an attempt that an earlier worker did not finish; none for other attempts. */
   const noteInterruption = (run: RunInput, progress: Progress, attempt: Attempt): readonly LogLine[] => {
     if (!attempt.interrupted) return [];
     const event = modelEvent(run, progress, attempt);

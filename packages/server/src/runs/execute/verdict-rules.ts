@@ -2,7 +2,7 @@ import type { ModelReply, ToolCall } from "../../outbound/models/model.ts";
 import { failedResult, type ToolResult } from "../../outbound/tools/tool.ts";
 import type { Resumed, Verdict } from "./run-suspension.ts";
 
-/** As the model is told. A person's words are quoted, so that they do not pass for ours. */
+/** As the model reads it. A person's words are quoted, so that they do not pass for ours. */
 const because = ({ reason }: Verdict): string => (reason ? ` The reason: ${JSON.stringify(reason)}` : "");
 
 /** What the model gets for a call that is not made; undefined where it is made. */

@@ -44,7 +44,7 @@ const toContinuedRun = (row: InvocationRow): ContinuedRun => ({
   continues: true,
 });
 
-/** By its id alone: a claim may outlive its agent, whose name may be taken again. */
+/** Only by its id: a claim may outlive its agent, whose name may be taken again. */
 export const findRecorded = (db: Database, { organisationId, id }: Run): Promise<RecordedRun> =>
   db.inOrganisation(organisationId, async (trx) => {
     const row = await findInvocation(trx, { organisationId, id });

@@ -126,7 +126,7 @@ export const updateCancelRequested = async (trx: OrganisationTransaction, ref: I
     .execute();
 };
 
-/** Ends a running run by its row alone, for one whose record the database does not take. */
+/** Ends a running run by its row only, for a run whose record the database does not accept. */
 export const updateEnded = async (
   trx: OrganisationTransaction,
   ref: InvocationRef,

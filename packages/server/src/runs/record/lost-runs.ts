@@ -24,7 +24,7 @@ export interface LostRunsDeps {
   readonly logger: Logger;
   readonly nowMs: () => number;
   readonly telemetry: Pick<ReconcileMetrics, "reconciled">;
-  /** Younger ones are left alone: most of them have ended before the next look. */
+  /** Younger runs are skipped, because most of them have ended before the next look. */
   readonly minAgeSeconds: number;
 }
 

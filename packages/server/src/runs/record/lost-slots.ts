@@ -13,7 +13,7 @@ export interface LostSlotsDeps {
   readonly logger: Logger;
   readonly nowMs: () => number;
   readonly telemetry: Pick<ReconcileMetrics, "reconciled">;
-  /** Slots of younger runs are left alone: most of their runs have ended before the next look. */
+  /** Slots of younger runs are skipped, because most of their runs have ended before the next look. */
   readonly minAgeSeconds: number;
 }
 
@@ -126,7 +126,7 @@ export function createFreeLostSlots(deps: LostSlotsDeps): (after: SlotScan | nul
       cursor = page.cursor;
       if (cursor === "0") break;
     }
-    // What an earlier look found and this one has not come to is kept, but for a look at everything.
+    // Suspects of an earlier look that this one has not reached are carried over, unless this look covers everything.
     const sawAll = (after?.cursor ?? "0") === "0" && cursor === "0";
     const suspects = [...(sawAll ? [] : before), ...found].slice(-maxSuspects);
     return cursor === "0" && suspects.length === 0 ? null : { cursor, suspects };

@@ -44,9 +44,10 @@ const batches = {
 };
 
 /**
- * Runs that end while earlier ones are being recorded are recorded together, by one statement, whatever their organisations. A
- * batch that the database refuses is recorded run by run: one bad record spoils none. A run with a memory is always recorded alone,
- * with its organisation's connections: writing a memory may wait for other writers of the same agent.
+ * Runs that end while earlier ones are being recorded are recorded together, by one statement, whatever their
+ * organisations. A batch that the database refuses is recorded run by run, so that one bad record does not affect the
+ * others. A run with a memory is always recorded separately, with its organisation's connections, because writing a
+ * memory may wait for other writers of the same agent.
  */
 export function createInsertRunRecord(db: Pick<Database, "unscoped" | "onBehalfOf">): InsertRunRecord {
   // Statements that run at the same time, here or in another process, should not meet in a row of the rollups.

@@ -6,7 +6,7 @@ export const maxContentLength = 32_768;
 const maxFields = 32;
 const maxFieldNameLength = 64;
 const maxShapeDepth = 2;
-/** A longer shape, of wide objects in a wide object, keeps the names of the outer ones alone. */
+/** A longer shape, of wide objects in a wide object, has only the names of the outer ones. */
 const maxShapeLength = 2048;
 
 function shapeWithin(value: unknown, levels: number): unknown {
@@ -43,7 +43,7 @@ function wholeOf(value: unknown): unknown {
   return json.length <= maxContentLength ? storableJson(value) : truncateText(json);
 }
 
-/** As much of a content as the agent's `logs` setting lets anybody see; undefined is nothing. */
+/** As much of a content as the agent's `logs` setting allows to be seen; undefined is nothing. */
 export function contentFor(setting: LogSetting, value: unknown): unknown {
   if (setting === "off" || value === undefined) return undefined;
   return setting === "shapes" ? shapeOf(value) : wholeOf(value);
