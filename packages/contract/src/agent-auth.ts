@@ -39,7 +39,10 @@ const oauth2 = {
     .describe("Required audience (`aud`) of tokens. The default is `clientId`."),
 };
 
-/** Authentication 6 of the specification, in its own spelling: who vouches for the user, besides the API key. */
+/**
+ * Authentication 6 of the specification, in its own spelling: the issuer that vouches for the user, besides the API
+ * key.
+ */
 export const AgentAuth = z
   .discriminatedUnion("type", [
     z.strictObject({

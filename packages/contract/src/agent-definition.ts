@@ -16,7 +16,10 @@ export const HttpUrl = z
   .url({ protocol: /^https?$/, hostname: z.regexes.hostname, error: "Expected an http or https address" })
   .max(2048)
   .refine((text) => !/^https?:\/\/[^/?#]*@/i.test(text), "Must not contain a user name or password");
-/** An address that calls with secrets go to: readable for all who may read the agent, so it must not refer to one itself. */
+/**
+ * An address that calls with secrets go to. Every reader of the agent can read it, so it must not refer to a secret
+ * itself.
+ */
 const CalledUrl = HttpUrl.refine(
   (text) => !/\{\{|%7b%7b/i.test(text),
   "An address cannot refer to a secret: put it into `headers` or `query`",

@@ -1,8 +1,9 @@
 import type { Operation } from "./operation.ts";
 
 /**
- * Where an operation says which agent it is about, whose settings then apply: the path, the body or the query names it, or the
- * webhook, the event, the key or the approval in the path belongs to it. `listed`: it shows what belongs to several. `none`: it is about no agent.
+ * How an operation names its agent, whose settings then apply: the path, the body or the query names it, or the
+ * webhook, the event, the key or the approval in the path belongs to it. `listed`: it shows resources of several
+ * agents. `none`: it concerns no agent.
  */
 export type AgentSource = "path" | "body" | "query" | AgentResource | "listed" | "none";
 

@@ -18,7 +18,7 @@ function startOf(day: string): Date {
   return date;
 }
 
-/** Whether those who use it have the time that v1 promises them. */
+/** Whether its users have the time that v1 promises them. */
 export function isAnnouncedInTime({ since, sunset }: Pick<Deprecation, "since" | "sunset">): boolean {
   const earliest = startOf(since);
   earliest.setUTCMonth(earliest.getUTCMonth() + minNoticeMonths);

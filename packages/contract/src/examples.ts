@@ -11,9 +11,9 @@ export interface OperationExample {
     readonly body?: unknown;
   };
   readonly response: unknown;
-  /** Body of 202, where the operation may go on in the background. */
+  /** Body of 202, if the operation may go on in the background. */
   readonly accepted?: unknown;
-  /** Data of one event, where the operation can be watched. */
+  /** Data of one event, if the operation can be watched. */
   readonly event?: unknown;
 }
 

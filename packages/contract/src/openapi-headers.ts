@@ -44,7 +44,7 @@ const onEveryAnswer = ["X-Correlation-Id", "Deprecation", "Sunset", "Link"] as c
 const refer = (names: readonly AnswerHeader[]) =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 
-/** Headers of what an operation answers with where it succeeds, or goes on in the background. */
+/** Headers of an operation's answer if it succeeds, or goes on in the background. */
 export function successHeaders(key: OperationKey) {
   const { permission, accepted, prefer, etag, setsCookie }: Operation = operations[key];
   return refer([

@@ -9,7 +9,7 @@ export interface Operation {
   readonly tag: string;
   readonly summary: string;
   readonly description?: string;
-  /** What the key must hold; null where any valid key will do; "public" where none is needed. */
+  /** The permission that the key needs; null if any valid key is enough; "public" if no key is needed. */
   readonly permission: Permission | null | "public";
   /** A POST that changes nothing: it has a body because its question does not fit into an address. */
   readonly readOnly?: true;
@@ -20,18 +20,21 @@ export interface Operation {
   readonly body?: z.ZodObject;
   readonly status: 200 | 201 | 202;
   readonly response: z.ZodType;
-  /** What 202 answers, where an operation may go on in the background. */
+  /** The body of 202, if an operation may go on in the background. */
   readonly accepted?: z.ZodType;
-  /** Set where `Prefer: respond-async` and `Prefer: wait=N` are honoured. */
+  /** Set if `Prefer: respond-async` and `Prefer: wait=N` are honoured. */
   readonly prefer?: true;
-  /** What a client gets that asks for `text/event-stream`, where an operation can be watched: the data of its events. */
+  /** The data of an operation's events, which a client gets that asks for `text/event-stream`, if it can be watched. */
   readonly events?: z.ZodType;
   /**
-   * Set where the answer holds what proves a second factor, or signs a browser in: it is not kept for retries. A retry with the
-   * same `Idempotency-Key` is refused with this advice.
+   * Set if the answer contains proof of a second factor, or signs a browser in. It is not stored for retries: a retry
+   * with the same `Idempotency-Key` is refused with this advice.
    */
   readonly shownOnce?: string;
-  /** Set where the body holds a secret that may be short: what is kept of it to compare a retry with cannot be used to test guesses. */
+  /**
+   * Set if the body contains a secret that may be short. The stored digest, with which a retry is compared, cannot be
+   * used to test guesses.
+   */
   readonly secretBody?: true;
   /** The answer shows one resource, and its `ETag` says which state of it. */
   readonly etag?: true;
@@ -39,7 +42,7 @@ export interface Operation {
   readonly ifMatch?: true;
   /** Answers with `Set-Cookie`: the operation begins or ends the session of a browser. */
   readonly setsCookie?: true;
-  /** Set where the operation will go. */
+  /** Set if the operation will be removed. */
   readonly deprecated?: Deprecation;
   /** Refusals beyond those every operation shares (see `refusalCodes`). */
   readonly errors?: readonly ErrorCode[];
@@ -63,7 +66,7 @@ type OptionalQuery<P> = P extends { query: infer Q }
     : P
   : P;
 
-/** What a client sends: defaults not yet applied, and no query where all of it may be left out. */
+/** The request of a client: defaults are not applied yet, and the query may be left out if all of it is optional. */
 export type RequestOf<O extends Operation> = OptionalQuery<Parts<O, "input">>;
 /** What a handler receives: validated, defaults applied. */
 export type InputOf<O extends Operation> = Parts<O, "output">;

@@ -1,8 +1,9 @@
 import { z } from "zod";
 
 /**
- * The specification gives the first four. The others are in none of its roles. `approve`: who holds `manage` gives it to a key, and the
- * operator to groups of people. `operate` is about the installation and not about an organisation: the operator gives it.
+ * The specification gives the first four. The others are in none of its roles. A key with `manage` grants `approve` to
+ * a key, and the operator grants it to groups of people. `operate` covers the installation and not an organisation: the
+ * operator grants it.
  */
 export const permissions = ["read", "write", "delete", "manage", "approve", "operate"] as const;
 export const Permission = z.enum(permissions).meta({ id: "Permission" });

@@ -4,7 +4,10 @@ import { AgentId, AgentRef, KeyId } from "./ids.ts";
 import type { OperationTable } from "./operation.ts";
 import { SecretName } from "./secret-references.ts";
 
-/** A host with its port where that is not the scheme's own, with `http://` before it where requests are not encrypted. */
+/**
+ * A host, with its port if that is not the scheme's default, and with `http://` before it if requests are not
+ * encrypted.
+ */
 const SecretHost = z
   .string()
   .max(260)

@@ -5,7 +5,7 @@ import { AgentId, AgentRef, KeyId } from "./ids.ts";
 import type { OperationTable } from "./operation.ts";
 
 export const versionLabelPattern = /^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$/;
-/** Where a version can be named, this names the agent's draft. No version can have it as its label. */
+/** Names the agent's draft in place of a version. No version can have it as its label. */
 export const draftLabel = "draft";
 export const VersionLabel = z
   .string()

@@ -1,6 +1,6 @@
--- The outcome of a delivery attempt, in one round trip. Nothing is written when this attempt was recorded before, or the delivery
--- has ended. A failed attempt disables the webhook with `disable_now`, or with `disable_if_failing` where no attempt has succeeded
--- since `failing_deadline`; `disabled` returns that reason.
+-- Records the outcome of a delivery attempt, in one round trip. Nothing is written if this attempt was recorded before,
+-- or the delivery has ended. A failed attempt disables the webhook with `disable_now`, or with `disable_if_failing` if
+-- no attempt has succeeded since `failing_deadline`; `disabled` returns that reason.
 create or replace function record_attempt(attempt jsonb) returns table (inserted boolean, disabled text)
   language plpgsql set search_path = public, pg_temp as $$
 declare

@@ -54,7 +54,8 @@ begin
     ), kept as (
       insert into run_contents (organisation_id, id, accepted_at, sealed)
         select e.organisation_id, e.id, greatest(e.accepted_at, oldest_day), decode(e.contents, 'base64')
-          -- Older days have no partition where the table is new, and a run must not wait for one. It is older than runs that waited.
+          -- Older days have no partition if the table is new, and a run must not wait for one. It is older than runs
+          -- that waited.
           from ended e where e.contents is not null and (e.accepted_at > now() - interval '2 days' or e.lines_before is not null)
     ), added as (
       insert into run_rollups as r (organisation_id, agent_id, granularity, starts_at, environment, version, shard, runs, failed, tokens,
@@ -84,7 +85,7 @@ begin
       select p.event_id, jsonb_agg(jsonb_build_object('id', p.delivery_id, 'webhookId', p.webhook_id)) as queued
         from publish_events((
           select jsonb_agg(e.event || jsonb_build_object('organisation_id', e.organisation_id, 'id', e.id, 'agent_id', e.agent_id,
-              -- Sent once where the event has it whole.
+              -- Sent once if the event has it whole.
               'data', case when e.event -> 'data' ? 'response' or e.response is null then e.event -> 'data'
                            else e.event -> 'data' || jsonb_build_object('response', e.response) end))
             from ended e)) as p

@@ -100,7 +100,7 @@ begin
         where (select count(*) from unnest(newest) w (words) where w.words @@ q.query) * present::real / (tuning ->> 'sampled_rows')::int
           <= least((tuning ->> 'max_common_rows')::int, present / 4);
     end if;
-    -- Where all are frequent, the newest memories must do.
+    -- If all words are frequent, only the newest memories are searched.
     if cardinality(rare) > 0 then
       lexemes := rare;
       source := format('select m.id, m.sequence from %s m where %s and m.words @@ word_query(q.lexeme)', agent_partition, scope);

@@ -123,7 +123,7 @@ const forEachTier = (bucketOf: (tier: Tier) => Bucket) =>
 const organisationBuckets = forEachTier(organisationBucket);
 const consoleBuckets = forEachTier(consoleBucket);
 
-/** For who signs in, once it is known whose key that is: the same limit as for the key's other requests. */
+/** For a sign-in, once the key's organisation is known: the same limit as for the key's other requests. */
 export const createAdmitOrganisation =
   (gate: Pick<Gate, "pass">) =>
   async (organisationId: string, tier: Tier): Promise<void> =>

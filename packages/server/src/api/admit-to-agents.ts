@@ -11,7 +11,7 @@ import type { FindAgentId } from "../resources/resource.ts";
 import type { Admitted } from "./admission.ts";
 import type { Guard, MfaOperation } from "./guard.ts";
 
-/** The agents that an operation is about, where the path names none. */
+/** The agents that an operation concerns, if the path names none. */
 export interface ConcernedAgents {
   readonly source: Exclude<AgentSource, "path" | "none">;
   /** It reaches the data of every agent, unless it is given one: a webhook gets their events, an erasure removes from them. */
@@ -44,8 +44,8 @@ const fieldOf = (part: object | undefined, name: string): string | undefined =>
   (part as Record<string, string | undefined> | undefined)?.[name];
 
 /**
- * An agent's settings count wherever its data or its control can be reached, so also where a resource such as a
- * webhook belongs to it, or a field names it. Lists over several agents leave out those that refuse the caller.
+ * An agent's settings count wherever its data or its control can be reached, so also if a resource such as a webhook
+ * belongs to it, or a field names it. Lists over several agents leave out those that refuse the caller.
  */
 export function createAdmitToAgents({ db, agents, guard, agentOfResource }: AdmitDeps): AdmitToAgents {
   /** Undefined: the request is about no single agent. */
@@ -95,7 +95,7 @@ export function createAdmitToAgents({ db, agents, guard, agentOfResource }: Admi
         // A user's token may allow less at one agent than the key does.
         authorize(await guard.admitToAgent(client, caller, agent), permission);
       } catch (error) {
-        // Also where its issuer does not answer: one agent must not take the list away from the others.
+        // Even if its issuer does not answer: one agent must not take the list away from the others.
         if (!(error instanceof ApiError)) throw error;
         refusing.push(agent.id);
       }

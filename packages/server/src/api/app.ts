@@ -92,7 +92,7 @@ interface AppOptions {
   readonly heartbeatMs?: number | undefined;
   readonly readKeyDirectory: ReadKeyDirectory;
   readonly readiness: Readiness;
-  /** Undefined where people cannot sign in. */
+  /** Undefined if people cannot sign in. */
   readonly people: PersonSignIn | undefined;
   readonly decideByLink: DecideByLink;
   readonly consentByLink: ConsentByLink;

@@ -81,8 +81,9 @@ const words: Readonly<Record<string, string>> = {
 };
 
 /**
- * `/approve/{token}`: pages for people without a key or a session, who got a link by a delivery. GET shows and decides nothing,
- * because mail programs and chats open links by themselves; the form decides. What is not valid always gets the same page.
+ * `/approve/{token}`: pages for people without a key or a session, who got a link by a delivery. GET only shows the
+ * approval, because mail programs and chats open links by themselves; the form decides. An invalid link always gets the
+ * same page.
  */
 export function approvalLinkRoutes(
   app: FastifyInstance,

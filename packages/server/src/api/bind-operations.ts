@@ -99,7 +99,7 @@ interface Route {
   readonly isLimitedByAgent: boolean;
   readonly guarded: GuardedOperation;
   readonly concerned: ConcernedAgents | undefined;
-  /** Headers of every answer, where the operation will go. */
+  /** Headers of every answer, if the operation will be removed. */
   readonly deprecation: Readonly<Record<string, string>> | undefined;
   readonly parseInput: ParseInput;
 }

@@ -56,7 +56,10 @@ interface NamesUser {
   readonly request_id?: unknown;
 }
 
-/** Whose text a kept answer may hold: it repeats what its request said, or shows what another request stored, such as a run. */
+/**
+ * The owner of the text in a stored answer, which repeats its request or shows what another request stored, such as a
+ * run.
+ */
 function ownerOf(digest: Digest, organisationId: string, request: unknown, answer: unknown): Buffer | null {
   const { data } = (answer ?? {}) as { readonly data?: NamesUser | null };
   const userId = data?.user_id ?? (request as NamesUser | null | undefined)?.user_id;

@@ -39,7 +39,7 @@ offered. Ids such as \`req_01kg0000000000000000000001\` are made up: replace the
 The document behind this page is [/openapi.json](/openapi.json).
 `.trim();
 
-/** What the page fills in of its own accord where a parameter has no example: a default or the first allowed value. */
+/** The value that the page fills in itself if a parameter has no example: a default or the first allowed value. */
 function valueOfPage({ schema }: Parameter, schemas: Schemas): unknown {
   const resolved = schemas[schema.$ref?.split("/").at(-1) ?? ""] ?? schema;
   return resolved.default ?? resolved.example ?? resolved.enum?.[0];

@@ -18,7 +18,7 @@ export function errorBody({ code, message, retryAfterSeconds, retryable, details
   };
 }
 
-/** Errors from Fastify itself, before a handler ran; undefined where the fault is ours. */
+/** Errors from Fastify itself, before a handler ran; undefined if the fault is ours. */
 function fromFramework(error: FastifyError): ApiError | undefined {
   if (error.statusCode === 413)
     return new ApiError("payload_too_large", "The body is larger than 1 MiB.", { cause: error });

@@ -98,7 +98,7 @@ export class OperationContext implements RequestContext {
     this.caller = admitted.caller;
     this.scope = admitted.scope;
     this.epoch = admitted.epoch;
-    // Not later: an invalid header is refused also where nothing comes of it.
+    // Not later: an invalid header is refused even if nothing comes of it.
     this.idempotentRequest = parseIdempotencyKey(key, request, body);
     this.requireMatch = readIfMatch(request, operation);
     this.#deps = deps;

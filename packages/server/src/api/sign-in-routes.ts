@@ -7,7 +7,7 @@ import type { Admission } from "./admission.ts";
 import { browserFacts, createBrowser } from "./browser.ts";
 
 interface SignInRoutesOptions {
-  /** Undefined where people cannot sign in. */
+  /** Undefined if people cannot sign in. */
   readonly people: PersonSignIn | undefined;
   readonly admission: Pick<Admission, "admitUnauthenticated">;
   readonly publicUrl: string | undefined;
@@ -28,8 +28,8 @@ const isFromOtherSite = ({ fetchSite = "none" }: BrowserFacts): boolean =>
   fetchSite !== "none" && fetchSite !== "same-origin";
 
 /**
- * Where the console sends a browser to sign a person in, and where the issuer sends it back. Both are navigations, and answer with
- * a redirect.
+ * The address to which the console sends a browser to sign a person in, and the one to which the issuer returns it.
+ * Both are navigations, and answer with a redirect.
  */
 export function signInRoutes(app: FastifyInstance, { people, admission, publicUrl }: SignInRoutesOptions): void {
   if (!people) return;

@@ -15,7 +15,7 @@ interface RequestTrace {
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** Null where the request is not traced. */
+    /** Null if the request is not traced. */
     trace: RequestTrace | null;
   }
   interface FastifyContextConfig {
@@ -23,7 +23,7 @@ declare module "fastify" {
   }
 }
 
-/** Continues the caller's trace; null where its `traceparent` says that this request is not sampled. */
+/** Continues the caller's trace; null if its `traceparent` marks this request as not sampled. */
 function startTrace(header: string | string[] | undefined): RequestTrace | null {
   const given = parseTraceparent(typeof header === "string" ? header : undefined);
   if (given && !given.sampled) return null;
@@ -35,7 +35,7 @@ function startTrace(header: string | string[] | undefined): RequestTrace | null 
 export const traceParentOf = ({ trace }: FastifyRequest): TraceParent | null =>
   trace && { traceId: trace.traceId, parentId: trace.spanId };
 
-/** Records a span for each request to an operation, where tracing is on. Health checks and pages get none. */
+/** Records a span for each request to an operation, if tracing is on. Health checks and pages get none. */
 export function traceRequests(app: FastifyInstance, tracing: Tracing): OnRequestEnded[] {
   app.decorateRequest("trace", null);
   if (!tracing.isOn) return [];

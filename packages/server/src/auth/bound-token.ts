@@ -37,7 +37,7 @@ export function createBoundTokens(key: KeySource): BoundTokens {
 export const fromUuids = (...uuids: readonly string[]): Buffer =>
   Buffer.from(uuids.join("").replaceAll("-", ""), "hex");
 
-/** The UUID at this index, where UUIDs are all that comes before it. */
+/** The UUID at this index, if only UUIDs come before it. */
 export const uuidAt = (bound: Buffer, index: number): string =>
   bound
     .subarray(index * uuidBytes, (index + 1) * uuidBytes)

@@ -1,6 +1,6 @@
 import type { X509Certificate } from "node:crypto";
 
-/** The trusted facts about where a request comes from. */
+/** The trusted facts about the origin of a request. */
 export interface Client {
   /** The client's address; behind trusted proxies, the one they report. */
   readonly address: string;

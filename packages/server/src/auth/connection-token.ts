@@ -3,7 +3,7 @@ import { deriveKey, type KeySource } from "../platform/sealing.ts";
 import { type BoundTokens, boundBytes, createBoundTokens, fromUuids, uuidAt } from "./bound-token.ts";
 import { cookieValues } from "./session-token.ts";
 
-/** Whose consent a token is for. */
+/** The consent that a token is for. */
 export interface ConsentRef {
   readonly organisationId: string;
   readonly connectionId: string;

@@ -13,7 +13,7 @@ export interface OpenIdSettings {
   readonly clientSecret: string | undefined;
   readonly scopes: readonly string[];
   readonly groupsClaim: string;
-  /** Where the issuer sends people back to. */
+  /** The address to which the issuer returns browsers. */
   readonly redirectUri: string;
 }
 
@@ -27,7 +27,7 @@ export interface SignInSecrets {
 export interface PersonTokens {
   readonly refreshToken: string | null;
   readonly accessToken: string;
-  /** Null where the issuer does not say. */
+  /** Null if the issuer does not report it. */
   readonly accessTokenExpiresAtMs: number | null;
 }
 

@@ -58,7 +58,7 @@ export function personFromClaims(claims: Claims): Person | undefined {
   return {
     subject: sub,
     name: displayText(claims.name, maxNameLength) ?? displayText(claims.preferred_username, maxNameLength),
-    // Issuers write false also as a text. Where the claim is missing, the issuer has the address from an administrator.
+    // Issuers also write false as a text. If the claim is missing, the issuer has the address from an administrator.
     email: String(claims.email_verified) === "false" ? null : emailOf(claims.email),
   };
 }

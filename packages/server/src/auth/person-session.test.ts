@@ -33,7 +33,7 @@ afterEach(async () => {
   nodes.clear();
 });
 
-/** The address of a node where people of this organisation sign in. */
+/** The address of a node at which people of this organisation sign in. */
 async function nodeOf({ id }: Organisation): Promise<string> {
   const known = nodes.get(id);
   if (known) return known.url;

@@ -112,7 +112,7 @@ export const depsOf = ({ shared, keys, outbound, memory, shares, ...core }: Core
 
 const wallClock = () => Date.now();
 
-/** Always counts, even where the metrics port is off, so that the same code runs either way. */
+/** Always counts, even if the metrics port is off, so that the same code runs either way. */
 function composeTelemetry({ providers }: Config): Core["telemetry"] {
   const names = providers.map(({ name }) => name);
   const telemetry = createTelemetry({ version, operations: measuredOperations, providers: names });

@@ -116,7 +116,10 @@ export const agentOfResource = merge<All<Part<"agentOf">>>(
 );
 
 export const tables = merge<Tables>(resources.map((resource) => resource.tables));
-/** Whose rows are deleted one by one, and counted. All other tables that grow have partitions, which are dropped whole. */
+/**
+ * Tables whose rows are deleted one by one, and counted. All other tables that grow have partitions, which are dropped
+ * whole.
+ */
 export const purgedTables: readonly string[] = Object.entries(tables).flatMap(([name, { purge, agent }]) =>
   purge || agent === "purge_agent" ? [name] : [],
 );

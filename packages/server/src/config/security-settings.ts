@@ -50,7 +50,7 @@ export const securitySettings = {
 
 export const securityConfig = (values: ValuesOf<typeof securitySettings>) => ({
   ...values,
-  /** Certificate and key in PEM, where the API itself terminates TLS. */
+  /** Certificate and key in PEM, if the API itself terminates TLS. */
   tls: readTls(values.security.tls),
 });
 

@@ -1,7 +1,7 @@
 import { healthChecks, startOrCorrect } from "../platform/health-checks.ts";
 import { isConnectionFailure } from "./connection-failure.ts";
 
-/** Where a command connects, and what the operator has to change if that is wrong. */
+/** The database that a command connects to, and the setting that the operator has to change if it is wrong. */
 export interface Target {
   readonly url: string;
   /** The setting or option that the address came from. */

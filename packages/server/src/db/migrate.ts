@@ -147,7 +147,10 @@ interface MigrateOptions {
   readonly releaseName?: string;
 }
 
-/** A database that comes to a release gives it new runs. One that had it already leaves them where an operator may have put them. */
+/**
+ * A database that is upgraded to a release gives it new runs. One that had the release already does not, because an
+ * operator may have activated another.
+ */
 async function activateIfUpgraded(trx: Transaction<DB>, before: Applied, wanted: Schema, name: string) {
   const isUpgrade = before.release !== wanted.release || (await findActiveTurn(trx)) === undefined;
   const { turn, isNew } = isUpgrade ? await activateRelease(trx, name) : { turn: 0, isNew: false };

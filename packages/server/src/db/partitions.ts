@@ -19,7 +19,7 @@ export async function maintainPartitions(db: Kysely<DB>): Promise<string[]> {
   return waiting;
 }
 
-/** Gives partitions of past days the index that runs are reconciled by, where they are older than that index. */
+/** Adds the index for reconciling runs to partitions of past days that are older than that index. */
 export async function indexPartitions(db: Kysely<DB>): Promise<void> {
   for (;;) {
     const { rows } = await sql<{ indexed: boolean }>`select index_partitions() as indexed`.execute(db);

@@ -20,7 +20,7 @@ export interface Scanned<Row> {
   readonly rows: readonly Row[];
   /** Whether more rows match than `limit`. */
   readonly isFull: boolean;
-  /** The last row that was read, where there may be more that were not. */
+  /** The last row that was read, if there may be more. */
   readonly stoppedAt: Row | undefined;
 }
 

@@ -1,7 +1,7 @@
 /** A database function that deletes up to some number of rows that nothing needs any more. */
 export interface Purge {
   readonly function: string;
-  /** The step of housekeeping, where it is not called as the function is. */
+  /** The step of housekeeping, if its name differs from the function's. */
   readonly step?: string;
   /** For how many days rows are kept, in the order of the function's intervals. docs/operations/capacity.md has them too. */
   readonly keptDays: readonly number[];

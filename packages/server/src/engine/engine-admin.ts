@@ -20,7 +20,7 @@ export interface EngineAdmin {
   readonly countBound: () => Promise<ReadonlyMap<string, number>>;
   /** How many invocations that have not ended are in each state of the engine. */
   readonly countByStatus: () => Promise<ReadonlyMap<string, number>>;
-  /** Makes the engine send new invocations to this address, also where it knows the address already. */
+  /** Makes the engine send new invocations to this address, even if it knows the address already. */
   readonly register: (uri: string, version: string) => Promise<void>;
   /** Gives a deployment another address, with all that is bound to it. */
   readonly move: (id: string, uri: string) => Promise<void>;

@@ -8,6 +8,6 @@ const checkHealth = async (url: string): Promise<void> => {
 export const ingressProbes = (urls: readonly string[]): readonly (() => Promise<void>)[] =>
   urls.map((url) => () => checkHealth(`${url}/restate/health`));
 
-/** The same on the admin port, where workers register. */
+/** The same on the admin port, at which workers register. */
 export const adminProbes = (urls: readonly string[]): readonly (() => Promise<void>)[] =>
   urls.map((url) => () => checkHealth(`${url}/health`));

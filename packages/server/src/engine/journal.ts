@@ -19,7 +19,7 @@ const headerBytes = 8;
 const frameTypes = { start: 0x0000, output: 0x0401, sleep: 0x040c, run: 0x0411, sleepCompleted: 0x800c };
 const fields = { startKnownEntries: 3, startRetries: 7, runName: 12, outputValue: 14, valueContent: 1 };
 
-/** The value of a protobuf field: a number, or the bytes of a string or message. Undefined where it is missing. */
+/** The value of a protobuf field: a number, or the bytes of a string or message. Undefined if it is missing. */
 function fieldOf(message: Buffer, wanted: number): number | Buffer | undefined {
   let at = 0;
   const readVarint = (): number => {

@@ -29,7 +29,7 @@ export interface RunInput {
   readonly streamed: boolean;
   /** The tier of a streamed run's organisation, which limits the size of its streams. */
   readonly tier?: Tier;
-  /** The request that started it; null where nothing is traced. */
+  /** The request that started it; null if nothing is traced. */
   readonly trace: TraceParent | null;
   /** The engine had lost the run, which ends like this at once. Only of a run that is sent again. */
   readonly lost?: LostRun;
@@ -87,7 +87,7 @@ export type RunOutcome = Usage &
     | {
         readonly status: "failed";
         readonly error: string;
-        /** Absent, like `retryable`, where the run ended before failures had a code. */
+        /** Absent, like `retryable`, if the run ended before failures had a code. */
         readonly code?: FailureCode;
         /** Whether a new run of the same message can succeed without a change to the agent. */
         readonly retryable?: boolean;

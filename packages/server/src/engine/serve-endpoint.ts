@@ -10,7 +10,7 @@ import { agentRuns, agentSessions } from "./services.ts";
 
 interface EndpointOptions {
   readonly services: Parameters<ReturnType<typeof restate.endpoint>["bind"]>[0][];
-  /** Public keys of engines that may call; any may, where there is none. */
+  /** Public keys of engines that may call. If there is none, any engine may. */
   readonly identityKeys: readonly string[];
   readonly host: string;
   readonly port: number;

@@ -56,7 +56,7 @@ export const runTarget = (run: RunKey): string =>
     : `${agentSessions}/${encodeURIComponent(sessionKeyOf(run, run.sessionId))}/run`;
 
 export const runTask = (verb: Task["verb"], run: RunInput | ContinuedRun): Task => ({
-  // What begins a run is never one of its continuations, even where the run has waited meanwhile.
+  // The start of a run is never one of its continuations, even if the run has waited in the meantime.
   id: "continues" in run ? runPartId(run) : run.id,
   verb,
   path: `/restate/${verb}/${runTarget(run)}`,

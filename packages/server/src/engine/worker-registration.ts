@@ -7,7 +7,7 @@ import { agentRuns } from "./services.ts";
 
 interface RegistrationOptions {
   readonly admin: EngineAdmin;
-  /** Where the engine reaches the workers of this release, the same for all of them. */
+  /** The address at which the engine reaches the workers of this release, the same for all of them. */
   readonly workerUrl: string;
   readonly release: string;
   readonly version: string;
@@ -27,7 +27,7 @@ export interface WorkerRegistration {
   readonly turn: () => number | undefined;
   /** Whether the last look found another release active. */
   readonly isSuperseded: () => boolean;
-  /** Runs that can end only where no worker answers, of any release, when they were last counted. */
+  /** The number of runs, of any release, that need a worker at an address that does not answer, when last counted. */
   readonly runsWithoutWorkers: () => number;
   readonly stop: () => void;
 }
@@ -69,7 +69,7 @@ function createMoves({ admin, workerUrl, release, logger }: RegistrationOptions)
   };
 }
 
-/** Runs that can end only where no worker of their release answers. The engine has to count only if there is an address at which no worker answers. */
+/** Counts runs at addresses without a worker that answers. The engine counts only if there is such an address. */
 export async function countRunsWithoutWorkers(
   admin: EngineAdmin,
   deployments: readonly EngineDeployment[],

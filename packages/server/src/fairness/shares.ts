@@ -217,7 +217,7 @@ export function createShare(options: ShareOptions): Share {
   const mayStart = (owner: string, holder: Holder | undefined): boolean =>
     held < total && (holder?.held ?? 0) < partOfOwner(owner);
 
-  /** Starts who waits, one of each organisation in turn, as far as there is something to give. */
+  /** Starts waiting callers, one of each organisation in turn, while units are free. */
   const startWaiting = (): void => {
     for (const owner of turns) {
       if (held >= total) return;

@@ -5,7 +5,7 @@ import { bucketState } from "./gcra.ts";
  * Handles a batch of independent requests in one call: takes one token from every bucket of a request or from none, on Valkey's
  * own clock, and returns the epoch. The fixed and sliding windows that libraries offer cannot allow a burst above the rate.
  *
- * KEYS: for each request its buckets, then its epoch ('' where the owner has none). ARGV: a new epoch for owners without one;
+ * KEYS: for each request its buckets, then its epoch ('' if the owner has none). ARGV: a new epoch for owners without one;
  * then for each request the number of its buckets and, for each bucket, interval (µs), capacity and 1 to take or 0 to peek.
  * The reply: the time (µs); then for each request the bucket that refused (0: none), the wait (µs), the epoch, and for each
  * bucket when it is full (µs).

@@ -19,7 +19,7 @@ export const consoleBucket = (tier: Tier): Bucket => {
   return { key: "console", rate: { capacity: perMinute, intervalMs: minuteMs / perMinute } };
 };
 
-/** `requests` per `window`, with a burst of the same size; undefined where the agent sets no limit. */
+/** `requests` per `window`, with a burst of the same size; undefined if the agent sets no limit. */
 export function agentRate({ rateLimit }: SecuritySettings): Rate | undefined {
   if (!rateLimit?.enabled) return undefined;
   const unit = rateLimit.window.slice(-1) as keyof typeof unitMs;
@@ -29,7 +29,7 @@ export function agentRate({ rateLimit }: SecuritySettings): Rate | undefined {
 
 export const agentBucket = (agentId: string, rate: Rate): Bucket => ({ key: `agent:${agentId}`, rate });
 
-/** Whose limit it is, as the header fields of the IETF draft name it. */
+/** The owner of the limit, as the header fields of the IETF draft name it. */
 export type LimitName = "organisation" | "console" | "agent";
 
 export function limitName({ key }: Bucket): LimitName {

@@ -4,7 +4,7 @@ import { causesOf } from "./outbound-errors.ts";
 export interface ConnectFailure {
   /** A clause about the other side, for users: no address, because these may be private. */
   readonly reason: string;
-  /** What its user can do. `setting` names where the address stands. */
+  /** Advice for the user. `setting` names the setting that contains the address. */
   readonly adviceAbout: (setting: string) => string;
   /** Whether it may be there in a moment. A certificate that is not trusted now is not trusted then either. */
   readonly isTransient: boolean;

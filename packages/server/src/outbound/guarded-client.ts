@@ -202,7 +202,7 @@ function createGuardedConnector(
   };
 }
 
-/** The port of an address, which is left out where it is the protocol's own. */
+/** The port of an address, which is left out if it is the protocol's default. */
 export const portOf = (port: string | undefined, protocol: string): number =>
   Number(port) || (protocol === "https:" ? 443 : 80);
 

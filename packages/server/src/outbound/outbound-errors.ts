@@ -3,8 +3,8 @@ import { storableText } from "../platform/storable-text.ts";
 const maxMessageCharacters = 8000;
 
 /**
- * A failure outside, in words for users that may quote the other side. Messages end in records, logs and events: here is where
- * they enter, so here they are made storable.
+ * A failure outside, in words for users that may quote the other side. Messages end up in records, logs and events, so
+ * they are made storable here, on entry.
  */
 export class OutsideError extends Error {
   constructor(message: string, options?: ErrorOptions) {

@@ -1,6 +1,6 @@
 /**
- * Stops waiting when the caller does, with the signal's reason or another error. The work goes on for others who wait for it, and its
- * failure is handled.
+ * Stops waiting when the caller does, with the signal's reason or another error. The work goes on for other callers
+ * that wait for it, and its failure is handled.
  */
 export function waitUntilAborted<T>(
   work: Promise<T>,

@@ -5,7 +5,7 @@ interface ApiErrorOptions {
   readonly retryAfterSeconds?: number;
   /** Whether a new run can succeed without a change to the agent, for an error about a failed run. */
   readonly retryable?: boolean;
-  /** Where the client finds what it waits for: the header `Location`. */
+  /** The address at which the client finds its result: the header `Location`. */
   readonly location?: string;
   /** What failed belongs to the caller's organisation, such as the provider of its tool: an operator can do nothing about it. */
   readonly isOutside?: boolean;

@@ -112,7 +112,10 @@ export function parsePublicId(kind: IdKind, text: string): string | undefined {
   return versionedUuid.test(uuid) ? uuid : undefined;
 }
 
-/** For a filter: an id of the right form that stands for no UUID selects nothing, where to leave the filter out would select all. */
+/**
+ * For a filter: an id of the right form that stands for no UUID selects nothing, although leaving the filter out would
+ * select all.
+ */
 export const parseFilterId = (kind: IdKind, text: string): string =>
   parsePublicId(kind, text) ?? "00000000-0000-0000-0000-000000000000";
 

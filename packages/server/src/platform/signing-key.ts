@@ -37,7 +37,7 @@ export function importPrivateKey(exported: string, expectedKeyId: string): KeyPa
 }
 
 /**
- * The key to sign with: the newest whose time has come and is not over. Where no key is known that fits, the nearest one is better than none:
+ * The key to sign with: the newest that is valid now. If no known key is valid, the nearest one is better than none:
  * the clock of a process may be behind the database's, and a process that lost the database knows no newer key.
  */
 export function chooseSigningKey(keys: readonly SigningKey[], nowMs: number): SigningKey | undefined {

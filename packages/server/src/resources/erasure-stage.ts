@@ -1,7 +1,7 @@
 import type { ErasedPart } from "@perch/contract";
 import type { OrganisationTransaction } from "../db/database.ts";
 
-/** Whose data goes, and what of it: what was accepted until `until`. */
+/** The user whose data is erased, as far as it was accepted until `until`. */
 export interface ErasedUser {
   readonly organisationId: string;
   readonly userId: string;
@@ -20,7 +20,9 @@ export interface Position {
 /** How much was removed, by part of the receipt. */
 export type Counts = Readonly<Record<string, number>>;
 
-/** What one transaction did, and where the stage goes on. Without a position the stage is over. */
+/**
+ * The result of one transaction, and the position at which the stage continues. Without a position the stage is over.
+ */
 export interface Done {
   readonly counts: Counts;
   readonly position?: Position | undefined;
@@ -64,6 +66,6 @@ export interface LastRow {
   readonly last_id: string | null;
 }
 
-/** Undefined where fewer rows were left than could be read. */
+/** Undefined if fewer rows were left than could be read. */
 export const positionAfter = ({ entries, last_at, last_id }: LastRow): Position | undefined =>
   entries === scannedRows && last_at && last_id ? { at: last_at.toISOString(), id: last_id } : undefined;

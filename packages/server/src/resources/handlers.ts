@@ -28,13 +28,13 @@ export interface RequestContext {
   /** The client's IP address. */
   readonly address: string;
   readonly browser: Browser;
-  /** What a change of this session must send along; undefined where the request has an API key. */
+  /** The token that a change of this session must send along; undefined if the request has an API key. */
   readonly csrfToken: string | undefined;
   /** Aborts when the client has closed the connection, or has its answer. */
   readonly signal: AbortSignal;
-  /** Requires the second factor, where the agent's settings use one for any operation. */
+  /** Requires the second factor, if the agent's settings use one for any operation. */
   readonly requireSecondFactor: (agent: Selectable<Agents>) => Promise<void>;
-  /** The header `X-MFA-Code`. The guard has judged it where the operation needs a code. */
+  /** The header `X-MFA-Code`. The guard has checked it if the operation needs a code. */
   readonly mfaCode: string | undefined;
   /** Whether these settings would refuse the current request. */
   readonly wouldRefuse: (settings: SecuritySettings) => boolean;
@@ -46,9 +46,9 @@ export interface RequestContext {
   readonly requireMatch: RequireMatch;
   /** The `Prefer` header (RFC 7240). */
   readonly prefer: string | undefined;
-  /** Set where the client asks for events (`Accept: text/event-stream`) and the operation has some. */
+  /** Set if the client asks for events (`Accept: text/event-stream`) and the operation has some. */
   readonly events: EventRequest | undefined;
-  /** Parent span of a run that this request starts; null where the request is not traced. */
+  /** Parent span of a run that this request starts; null if the request is not traced. */
   readonly trace: TraceParent | null;
   /** Set if the request carries an `Idempotency-Key`. `change` handles it on its own. */
   readonly idempotentRequest: IdempotentRequest | undefined;
@@ -65,7 +65,7 @@ export interface RequestContext {
   ) => Promise<T>;
 }
 
-/** A response with its own status and headers, where an operation has more than one. */
+/** A response with its own status and headers, for an operation that has more than one. */
 export class Reply<T> {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;

@@ -14,7 +14,7 @@ export interface DataKey {
   readonly create: (key: KeySource) => unknown;
 }
 
-/** Whose things are counted. The agent is given where the quota is one of agents. */
+/** The owner of the counted resources. The agent is given if the quota is one of agents. */
 export interface Counted {
   readonly organisationId: string;
   readonly agentId?: string | undefined;
@@ -23,7 +23,7 @@ export interface Counted {
 export interface Quota {
   /** An expression that counts up to `max`: no further, so that its cost does not grow with what is stored. */
   readonly count: (of: Counted, max: number) => RawBuilder<number>;
-  /** What has reached its limit, with the limit where `#` is. */
+  /** The name of the resource that has reached its limit, with the limit in place of `#`. */
   readonly reached: string;
   /** What makes room, without the last full stop. */
   readonly advice: string;
@@ -49,7 +49,7 @@ export interface Step {
   readonly run: () => Promise<void>;
 }
 
-/** A step that goes on where the last tick has ended; null: at the beginning. */
+/** A step that continues where the last tick ended; null for the beginning. */
 export interface PagedStep {
   readonly name: string;
   readonly runFrom: (after: never) => Promise<unknown>;
@@ -67,7 +67,7 @@ export interface Resource {
   readonly dataKeys?: Readonly<Record<string, DataKey>>;
   /** How the audit log names a member of each of its collections in a path. */
   readonly audited?: Readonly<Record<string, string>>;
-  /** Finds the agent, whose settings apply where a path names one of these. */
+  /** Finds the agent, whose settings apply if a path names one of these. */
   readonly agentOf?: Partial<Readonly<Record<AgentResource, FindAgentId>>>;
   readonly quotas?: Partial<Readonly<Record<QuotaName, Quota>>>;
   readonly publishes?: readonly EventType[];

@@ -17,7 +17,7 @@ export interface Session {
   readonly history: readonly ModelMessage[];
 }
 
-/** Where a run stands between two steps. All of it comes from journaled results, so a replay sees the same. */
+/** The state of a run between two steps. All of it comes from journaled results, so a replay sees the same. */
 export interface Progress {
   readonly step: number;
   readonly startedAtMs: number;
@@ -56,7 +56,7 @@ export interface Attempt {
   readonly tries: number;
   /** Why earlier ones failed, in words for the run's user: one per model that was given up, and the latest. */
   readonly failures: readonly string[];
-  /** One of them was transient. Absent where none was, and in journals that were written before it was kept. */
+  /** One of them was transient. Absent if none was, and in journals that are older than this field. */
   readonly retryable?: boolean;
   /** Their log lines. */
   readonly log: readonly LogLine[];

@@ -2,7 +2,7 @@ import type { RunStreams, StoredEvent } from "./run-streams.ts";
 
 export const pageSize = 100;
 
-/** Where the events of runs are read from. */
+/** The source of the events of runs. */
 export interface EventSource {
   /** Calls back when there may be new events, or when the source connects or disconnects. Returns the unsubscribe function. */
   readonly listen: (runId: string, wake: () => void) => () => void;

@@ -56,7 +56,7 @@ export interface TextWriter {
   readonly finish: () => Promise<void>;
 }
 
-/** Whose runs a stream belongs to: what all of them together keep is bounded. */
+/** The owner of a stream. The streams of one owner are limited together. */
 export interface StreamOwner {
   readonly organisationId: string;
   readonly tier?: Tier;

@@ -18,7 +18,7 @@ export interface Claim {
  */
 export type PutResult = "put" | "taken" | "lost" | "full" | "dropped";
 
-/** Where the text of one step of one run is kept. Both may reject, with or without having taken effect. */
+/** The store of the text of one step of one run. Both may reject, with or without having taken effect. */
 export interface TextStore {
   /** Makes the claim the owner and returns the stored text of the step; undefined if the claim is refused. */
   readonly take: (claim: Claim) => Promise<string | undefined>;

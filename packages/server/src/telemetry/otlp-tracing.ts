@@ -8,7 +8,7 @@ import type { Logger } from "../platform/logger.ts";
 import { type EndedSpan, noTracing, type Tracing } from "./tracing.ts";
 
 interface TracingOptions {
-  /** Where the collector takes OTLP over HTTP. Undefined: tracing is off. */
+  /** The address at which the collector accepts OTLP over HTTP. Undefined if tracing is off. */
   readonly url: string | undefined;
   readonly version: string;
   readonly logger: Logger;

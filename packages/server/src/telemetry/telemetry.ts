@@ -26,7 +26,7 @@ export interface Telemetry
   readonly requestEnded: (operation: string, status: number | "client_closed", seconds?: number) => void;
   readonly requestRefused: (limit: Limit) => void;
   readonly watchStreams: (open: () => number) => void;
-  /** Adds metrics of the process itself: version, role, memory, event loop. Only called where metrics are served. */
+  /** Adds metrics of the process itself: version, role, memory, event loop. Only called if metrics are served. */
   readonly watchProcess: (role: Role) => void;
   /** Adds the metrics of a resource. */
   readonly add: <T>(create: (registry: Registry) => T) => T;

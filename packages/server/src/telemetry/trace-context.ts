@@ -14,7 +14,7 @@ export const spanIdOf = (...parts: readonly (string | number)[]): string =>
 const pattern = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 const zeros = /^0+$/;
 
-/** Reads a `traceparent` header (W3C Trace Context); undefined where it is not valid, as if it were not there. */
+/** Reads a `traceparent` header (W3C Trace Context); undefined if it is invalid, as if it were absent. */
 export function parseTraceparent(
   header: string | undefined,
 ): (TraceParent & { readonly sampled: boolean }) | undefined {

@@ -13,7 +13,7 @@ export interface EndedSpan {
   readonly attributes: Readonly<Record<string, string | number | undefined>>;
 }
 
-/** Where spans go. */
+/** The destination of spans. */
 export interface Tracing {
   /** Checked before building spans, so that disabled tracing costs nothing. */
   readonly isOn: boolean;

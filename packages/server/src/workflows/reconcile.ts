@@ -10,7 +10,7 @@ interface ReconcileOptions {
   readonly steps: readonly (Step | PagedStep)[];
 }
 
-/** The object keeps where the next tick goes on. */
+/** The object stores the position at which the next tick continues. */
 async function runPaged(context: restate.ObjectContext, { name, runFrom }: PagedStep): Promise<void> {
   const after = await context.get(name);
   const next = await context.run(name, () => runFrom(after as never), retryTickUntilSuccess);

@@ -73,7 +73,7 @@ async function callTools(
 const hasMemoryToEmbed = (run: RunInput, outcome: RunResult): boolean =>
   outcome.status === "completed" && run.definition.memory.remember;
 
-/** Where a run stands before its next model call. */
+/** The state of a run before its next model call. */
 interface Standing {
   readonly progress: Progress;
   readonly tools: readonly RunTool[];

@@ -3,7 +3,7 @@ import { requireOwnerUrl } from "../../config/database-settings.ts";
 import { openAsOwner } from "../../db/open-as-owner.ts";
 import { activateRelease } from "../../db/releases.ts";
 
-/** Gives new runs to this release from now on, also where it had them before another release. */
+/** Gives new runs to this release from now on, even if it had them before another release. */
 export async function runActivateRelease(config: Config): Promise<void> {
   const db = openAsOwner(requireOwnerUrl(config));
   try {

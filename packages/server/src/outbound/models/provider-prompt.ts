@@ -10,7 +10,7 @@ import type { ModelMessage, ToolCall, ToolDefinition } from "./model.ts";
 
 type ToolMessage = Extract<ModelMessage, { role: "tool" }>;
 
-/** Providers and their chat templates want an object here, even where the model wrote something else. */
+/** Providers and their chat templates want an object here, even if the model wrote something else. */
 const objectOf = (input: unknown): object =>
   typeof input === "object" && input !== null && !Array.isArray(input) ? input : { unreadable: input };
 

@@ -21,7 +21,7 @@ import {
 import { redactReply } from "./redact-reply.ts";
 
 export interface RemoteRequest {
-  /** Whose agent it is, and so whose secrets the call may carry. */
+  /** The owner of the agent, whose secrets the call may carry. */
   readonly owner: SecretOwner;
   /** The runtime's headers. Their values may refer to secrets. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
@@ -35,7 +35,7 @@ export interface RemoteRequest {
   };
   readonly history: readonly ModelMessage[];
   readonly memories: readonly { readonly id: string; readonly content: string; readonly updatedAt: string }[];
-  /** Undefined where the run is not traced. */
+  /** Undefined if the run is not traced. */
   readonly trace?: TraceParent | undefined;
   readonly signal: AbortSignal;
   readonly onText: (delta: string) => void;

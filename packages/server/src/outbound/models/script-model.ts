@@ -44,7 +44,7 @@ function fillTemplate(reply: string, message: string): string {
   return text.slice(0, maxReplyLength);
 }
 
-/** Streams word by word where the script has a `word_delay_ms`. */
+/** Streams word by word if the script has a `word_delay_ms`. */
 async function emitText(text: string, wordDelayMs: number, { onText, signal }: ModelRequest): Promise<void> {
   if (wordDelayMs === 0) return onText(text);
   for (const word of text.split(/(?<=\S)(?=\s)/)) {

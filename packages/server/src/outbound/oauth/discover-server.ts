@@ -25,7 +25,7 @@ export function metadataAddresses(issuer: string): string[] {
   return path === "" ? inserted : [...inserted, `${origin}${path}/.well-known/openid-configuration`];
 }
 
-/** Undefined if there is none at this address: servers answer in many ways where they have nothing. */
+/** Undefined if there is none at this address. Servers answer in many ways if they have none. */
 async function readMetadata(response: Response): Promise<object | undefined> {
   if (response.status !== 200) return undefined;
   const body: unknown = await response.json().catch(() => undefined);

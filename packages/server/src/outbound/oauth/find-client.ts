@@ -21,7 +21,7 @@ function configuredClient({ connection }: OAuthTool, server: AuthorizationServer
   };
 }
 
-/** For who leaves nothing behind at a server: as if Perch had registered everywhere. */
+/** For callers that must not register: as if Perch were registered at every server. */
 export const noRegistrations: Registrations = {
   find: async () => ({ kind: "registered", clientId: "none", authMethod: "none", expiresAtMs: null }),
   save: async () => undefined,

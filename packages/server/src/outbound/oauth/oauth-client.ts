@@ -28,7 +28,7 @@ export type OAuthRegistration =
 export const authMethods = ["none", "client_secret_basic", "client_secret_post"] as const;
 export type TokenEndpointAuth = (typeof authMethods)[number];
 
-/** The scope for refresh tokens, where a server knows it. */
+/** The scope for refresh tokens, if a server knows it. */
 export const offlineAccess = "offline_access";
 
 /** An authorization server, and what Perch is there and asks for. Plain JSON: it is sealed with the tokens, which are never sent to another. */
@@ -37,12 +37,12 @@ export interface OAuthConfiguration {
   readonly authorizationEndpoint: string | null;
   readonly tokenEndpoint: string;
   readonly revocationEndpoint: string | null;
-  /** Whether it says who it is when it sends a browser back (RFC 9207). */
+  /** Whether it identifies itself when it sends a browser back (RFC 9207). */
   readonly namesItself: boolean;
   readonly authMethod: TokenEndpointAuth;
   readonly client: OAuthRegistration;
   readonly redirectUri: string;
-  /** What the tokens are for (RFC 8707); null where it is not asked for. */
+  /** The resource that the tokens are for (RFC 8707); null if it is not requested. */
   readonly resourceIndicator: string | null;
   readonly scopes: readonly string[];
 }
@@ -50,7 +50,7 @@ export interface OAuthConfiguration {
 export interface OAuthTokens {
   readonly accessToken: string;
   readonly refreshToken: string | null;
-  /** Null where the server does not say. */
+  /** Null if the server does not report it. */
   readonly expiresAtMs: number | null;
   readonly scopes: readonly string[];
 }
@@ -78,13 +78,13 @@ export interface Registrations {
  * `RefusedSecretError` or a `RefusedAddressError`.
  */
 export interface OAuthClient {
-  /** Finds the tool's authorization server and who Perch is there. */
+  /** Finds the tool's authorization server and the client that Perch is there. */
   readonly discoverConfiguration: (
     owner: SecretOwner,
     tool: OAuthTool,
     options: { readonly registrations: Registrations; readonly signal: AbortSignal },
   ) => Promise<OAuthConfiguration>;
-  /** Where to send the browser. */
+  /** The address to send the browser to. */
   readonly authorizationUrl: (configuration: OAuthConfiguration, secrets: ConsentSecrets) => Promise<URL>;
   readonly newConsentSecrets: (state: string) => ConsentSecrets;
   /** Checks what a browser brought back: state, `iss`, errors. Throws unless it has a code that may be exchanged. */

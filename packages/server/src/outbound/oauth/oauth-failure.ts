@@ -81,6 +81,6 @@ export function toCallFailure(
 
 const noAnswer = () => new OAuthFailure("unavailable", "The authorization server did not answer in time.");
 
-/** Stops waiting when the caller does. The work goes on for others who wait for it. */
+/** Stops waiting when the caller does. The work goes on for other callers that wait for it. */
 export const waitForServer = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> =>
   waitUntilAborted(work, signal, noAnswer);

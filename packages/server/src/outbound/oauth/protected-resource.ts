@@ -27,7 +27,7 @@ export function staticAddress(url: string): string {
   return template < 0 ? address : address.slice(0, address.lastIndexOf("/", template)).replace(/\/$/, "");
 }
 
-/** Whether a resource is the tool's address, or a part of its path that ends where a segment does. */
+/** Whether a resource is the tool's address, or a prefix of its path that ends at a segment. */
 export function coversAddress(resource: URL, address: URL): boolean {
   const path = resource.pathname.replace(/\/$/, "");
   const isPrefix = address.pathname.replace(/\/$/, "") === path || address.pathname.startsWith(`${path}/`);
@@ -84,7 +84,10 @@ interface ProtectedResourceDeps {
 
 const mcpPing = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" });
 
-/** Without a token, so that the server says where to get one. Neither changes anything at a server that needs none. */
+/**
+ * Without a token, so that the server names its authorization server. Neither changes anything at a server that needs
+ * no token.
+ */
 const probes = {
   mcp: {
     method: "POST",

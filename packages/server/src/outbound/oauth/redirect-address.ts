@@ -54,7 +54,7 @@ export const noPublicUrl =
 export const callbackPath = "/oauth/callback/";
 export const clientDocumentPath = "/oauth/clients/";
 
-/** Where the server with this issuer sends browsers back to. */
+/** The address to which the server with this issuer returns browsers. */
 export const redirectAddress = (publicUrl: string, at: OrganisationIssuer): string =>
   publicUrl + callbackPath + pathOf(at);
 

@@ -14,8 +14,8 @@ const isSaid = (name: string, value: unknown): boolean =>
   value !== null && value !== "" && !(name === "expires_in" && !(Number.parseFloat(String(value)) > 0));
 
 /**
- * As the library wants it. An ID token beside the tokens is dropped unread: it says who the person is at the server, and a connection
- * belongs to whom the application says. Some servers answer errors with 200.
+ * Adapts the response for the library. An ID token beside the tokens is dropped unread: it names the person at the
+ * server, and the application decides whose connection it is. Some servers answer errors with 200.
  */
 export async function toConformResponse(response: Response): Promise<Response> {
   if (response.status !== 200) return response;

@@ -4,8 +4,8 @@ import { backslash, hexValue, letterU, percent, shortEscapes } from "./text-read
 const codes = 256;
 
 /**
- * How many characters can be passed where these two follow each other and no match has begun; 0 where one may begin. Nearly all of a
- * text is passed so, which makes reading it several times as fast.
+ * How many characters can be passed if these two follow each other and no match has begun; 0 if one may begin. Nearly
+ * all of a text is passed in this way, which makes reading it several times as fast.
  */
 export type PassablePairs = (code: number, next: number) => number;
 

@@ -3,7 +3,7 @@ export type EqualCodes = readonly string[];
 
 export interface Pattern {
   readonly text: string;
-  /** Given back where the pattern is found. */
+  /** Returned when the pattern is found. */
   readonly id: number;
 }
 
@@ -76,7 +76,7 @@ function follow({ fail, findChild }: Trie, from: number, wanted: number): number
   }
 }
 
-/** Where to go on after a mismatch: the longest other beginning of a pattern that the text ends with. */
+/** The next state after a mismatch: the longest other beginning of a pattern that the text ends with. */
 function linkFailures(trie: Trie): void {
   const { child, sibling, fail, ended, symbol } = trie;
   const queue = [0];

@@ -37,7 +37,7 @@ export class RefusedSecretError extends OutsideError {}
 export class MissingSecretError extends RefusedSecretError {}
 export class SecretHostError extends RefusedSecretError {}
 
-/** What resolving a call throws where nothing may be sent, because of a secret or of the address. */
+/** Whether the error means that nothing may be sent, because of a secret or of the address. */
 export const isRefusedCall = (error: unknown): error is Error =>
   error instanceof RefusedSecretError || error instanceof RefusedAddressError;
 
@@ -50,7 +50,7 @@ const maxResolvedCharacters = 32_768;
 export const secretNamesOf = ({ headers = {}, query = {} }: Pick<CallTemplate, "headers" | "query">): string[] =>
   secretNamesIn([...Object.values(headers), ...Object.values(query)].join("\n"));
 
-/** What to check where the other side refuses a login. `setting` is where its headers stand, for users. */
+/** The advice if the other side refuses a login. `setting` names the setting of its headers, for users. */
 export function adviseLogin(setting: string, templates: Pick<CallTemplate, "headers" | "query">): string {
   const names = secretNamesOf(templates);
   if (names.length === 0) return `It refuses the login: check ${setting}.`;

@@ -15,10 +15,10 @@ export interface TextReading {
   readonly push: (code: number, position: number) => void;
   /** Whether a match may have begun. */
   readonly isOpen: () => boolean;
-  /** Goes on from where the reading without escapes is: until the first escape they are the same. */
+  /** Continues at the position of the reading without escapes: until the first escape they are the same. */
   readonly continueFrom: (plain: TextReading) => void;
   readonly tracks: readonly Track[];
-  /** Where the earliest match that may still come begins; undefined if there is none. */
+  /** The start of the earliest match that may still come; undefined if there is none. */
   readonly findOpenStart: () => number | undefined;
   /** Reads an escape that was cut off as ordinary characters. */
   readonly end: () => void;
@@ -32,7 +32,10 @@ interface Track {
   readonly continueFrom: (track: Track) => void;
 }
 
-/** Follows one automaton, and remembers where in the text each of the last characters stood: an escape is longer than what it means. */
+/**
+ * Follows one automaton, and stores the position of each of the last characters, because an escape is longer than its
+ * character.
+ */
 function createTrack(automaton: PatternAutomaton, ignoresNul: boolean, onMatch: OnMatch): Track {
   const { step, depth, ended, idOf, continues, isIgnored, longest } = automaton;
   const mask = 2 ** Math.ceil(Math.log2(longest + 1)) - 1;

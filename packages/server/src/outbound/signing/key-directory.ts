@@ -2,7 +2,7 @@ import type { SigningKey } from "../../platform/signing-key.ts";
 import { contentDigest, signMessage } from "./sign-message.ts";
 import { fieldComponent } from "./signed-components.ts";
 
-/** Where the directory is, at the installation's public address (draft-ietf-webbotauth-httpsig-protocol). */
+/** The path of the directory, at the installation's public address (draft-ietf-webbotauth-httpsig-protocol). */
 export const directoryPath = "/.well-known/http-message-signatures-directory";
 export const directoryMediaType = "application/http-message-signatures-directory+json";
 

@@ -7,7 +7,7 @@ interface SignedFetchDeps {
   readonly fetch: typeof globalThis.fetch;
   /** The key to sign with now. */
   readonly signingKey: () => SigningKey;
-  /** Where receivers find the public keys; undefined if the installation has no public address. */
+  /** The address of the public keys for receivers; undefined if the installation has no public address. */
   readonly directoryUrl: string | undefined;
   readonly now: () => number;
 }

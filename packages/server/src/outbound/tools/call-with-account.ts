@@ -7,7 +7,7 @@ export interface Login {
   readonly headers: Readonly<Record<string, string>>;
   /** The redactor of all that the call carries. */
   readonly addTo: (redactor: Redactor) => Redactor;
-  /** What to check where the tool refuses the account. `setting` is where its `connection` stands, for users. */
+  /** The advice if the tool refuses the account. `setting` names the setting of its `connection`, for users. */
   readonly advise?: (setting: string) => string;
 }
 

@@ -3,7 +3,7 @@ import { toPublicId } from "../../platform/ids.ts";
 import { OutsideError } from "../outbound-errors.ts";
 import type { SecretOwner } from "../secrets/find-secrets.ts";
 
-/** Whose run calls: only this user's accounts may be used. */
+/** The user of the run that calls: only this user's accounts may be used. */
 export interface ToolUser extends SecretOwner {
   readonly userId: string | null;
 }

@@ -121,7 +121,9 @@ function encodePathSegment(name: string, args: ToolArguments): string {
 
 const toQueryValue = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value));
 
-/** Where and what to send: path first, then query (GET, DELETE) or JSON body. Throws `InvalidArgumentsError`. */
+/**
+ * The address and the body to send: path first, then query (GET, DELETE) or JSON body. Throws `InvalidArgumentsError`.
+ */
 function buildRequest({ method, url: template, query = {} }: HttpTarget, args: ToolArguments): ToolRequest {
   const url = new URL(template);
   const inPath = new Set<string>();

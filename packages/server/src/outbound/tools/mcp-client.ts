@@ -19,7 +19,7 @@ interface McpConnection {
   /** Subject of error messages: "The MCP server orders". */
   readonly subject: string;
   readonly url: string;
-  /** Where `url` stands, for users, and what to check if the server refuses the login. */
+  /** The setting that contains `url`, for users, and the advice if the server refuses the login. */
   readonly urlSetting: string;
   readonly loginAdvice: string;
   /** Ask first whether the server works without sessions; otherwise the handshake is `initialize`. */

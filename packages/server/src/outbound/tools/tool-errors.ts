@@ -18,7 +18,7 @@ export class PermanentToolError extends OutsideError {
   }
 }
 
-/** The tool answered 401. A newer token of the account may help, where there is an account. */
+/** The tool answered 401. A newer token of the account may help, if there is an account. */
 export class LoginRejectedError extends PermanentToolError {}
 
 /** A response that we refuse, and would refuse on every retry. */
@@ -40,7 +40,7 @@ export function describeTransportError(error: unknown): string {
   return code ? `broke off the connection (${code})` : "broke off the connection";
 }
 
-/** A call that got no response. `urlSetting` is where its address stands, for users. */
+/** A call that got no response. `urlSetting` names the setting of its address, for users. */
 export function toTransportError(
   error: unknown,
   { subject, urlSetting, cause }: { readonly subject: string; readonly urlSetting: string; readonly cause: unknown },

@@ -15,7 +15,7 @@ export interface HttpTarget {
   readonly url: string;
   readonly headers?: Templates;
   readonly query?: Templates;
-  /** Whose account it is called with. Never a token: each call finds its own. */
+  /** The owner of the account that it is called with. Never a token: each call finds its own. */
   readonly connection?: UsedConnection;
 }
 
@@ -28,7 +28,7 @@ export interface McpTarget {
   /** The server speaks MCP without sessions (2026-07-28). Stored at listing, so that calls need not discover it again. */
   readonly stateless?: boolean;
   readonly connection?: UsedConnection;
-  /** The definition's name of the server, which the account belongs to. Present where there is a `connection`. */
+  /** The definition's name of the server, which the account belongs to. Present if there is a `connection`. */
   readonly server?: string;
 }
 
@@ -47,7 +47,7 @@ export interface PersonTarget {
   readonly answer: Readonly<Record<string, unknown>>;
 }
 
-/** A tool as a run knows it: its definition for the model, and where its calls go. Journaled, so plain JSON. */
+/** A tool as a run knows it: its definition for the model, and the target of its calls. Journaled, so plain JSON. */
 export interface RunTool {
   readonly definition: ToolDefinition;
   readonly target: HttpTarget | McpTarget | PersonTarget | UnconnectedTarget | { readonly kind: "echo" };
@@ -76,13 +76,13 @@ export interface ToolDeps {
 export type ToolArguments = Readonly<Record<string, unknown>>;
 
 export interface ToolCallContext {
-  /** Whose agent calls for which user, and so whose secrets and whose account the call may carry. */
+  /** The agent that calls and the user it calls for, whose secrets and account the call may carry. */
   readonly owner: ToolUser;
   /** The same for every attempt at this call, so that a tool can recognise a retry. */
   readonly idempotencyKey: string;
   /** The run's public id. */
   readonly requestId: string;
-  /** Undefined where the run is not traced. */
+  /** Undefined if the run is not traced. */
   readonly trace?: TraceParent | undefined;
   readonly signal: AbortSignal;
 }

@@ -26,7 +26,7 @@ export function truncateResult(text: string, fullSize?: string): string {
   return `${truncateToBytes(storable, truncatedBytes)}\n[cut: ${formatBytes(truncatedBytes)} of ${fullSize ?? formatBytes(bytes)}]`;
 }
 
-/** More than a result shows, also where values in it were longer than what stands in their place. */
+/** More than a result shows, even if values in it were longer than their replacements. */
 const maxSearchedLength = 2 * maxResultBytes;
 
 /**

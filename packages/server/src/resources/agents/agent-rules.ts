@@ -76,7 +76,7 @@ function mergePatch({ definition, security }: StoredDefinition, patch: AgentDefi
       logs: replaceField(logSettingOf(definition), patch.logs, agentDefaults.logs),
       fallback_models: replaceField(definition.fallback_models, patch.fallback_models, agentDefaults.fallback_models),
       runtime: replaceField<AgentDefinition["runtime"]>(definition.runtime, patch.runtime, { type: "model" }),
-      // Left out where it is not set: versions from before it existed keep their checksum.
+      // Left out if it is not set: versions from before it existed keep their checksum.
       ...withoutUndefined({ approvals: replaceField(definition.approvals, patch.approvals, undefined) }),
     },
     security: withoutNulls(mergeFields<object>(security, patch.security, agentDefaults.security)),

@@ -10,7 +10,7 @@ const isScalar = (value: unknown): value is Scalar => ["string", "number", "bool
 
 const maxChoices = 100;
 
-/** The field for an answer of this JSON Schema; undefined where one field cannot say it, and the API must. */
+/** The field for an answer of this JSON Schema; undefined if one field is not enough, and only the API can answer. */
 export function answerFieldOf(schema: object): AnswerField | undefined {
   const { type, enum: values } = schema as { readonly type?: unknown; readonly enum?: unknown };
   if (values !== undefined) {

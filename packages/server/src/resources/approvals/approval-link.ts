@@ -6,7 +6,7 @@ import type { KeySource } from "../../platform/sealing.ts";
 export interface ApprovalLink {
   readonly organisationId: string;
   readonly approvalId: string;
-  /** Where it was delivered to. */
+  /** The webhook that it was delivered to. */
   readonly webhookId: string;
   /** When the approval expires, and the link with it. */
   readonly expiresAt: Date;

@@ -193,7 +193,9 @@ export async function countOpenApprovals(
   return { count: Math.min(count, maxCountedOpen), hasMore: read_rows > maxCountedOpen };
 }
 
-/** The message that started a run, and what is kept of the run while it waits; no message where the run's record is gone. */
+/**
+ * The message that started a run, and the run's stored state while it waits; no message if the run's record is gone.
+ */
 export async function findAskingRun(
   trx: OrganisationTransaction,
   { organisation_id, run_id }: Pick<ApprovalRow, "organisation_id" | "run_id">,

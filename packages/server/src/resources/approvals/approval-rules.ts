@@ -34,7 +34,10 @@ const canonical = (value: unknown): unknown => {
   return Object.fromEntries(entries.map(([key, each]) => [key, canonical(each)]));
 };
 
-/** What a decision is bound to. Keyed, because it is shown to who may not see the arguments, and could try guesses of them. */
+/**
+ * The digest that a decision is bound to. It is keyed, because callers that may not see the arguments see it, and could
+ * test guesses of them.
+ */
 export const callDigest = (
   digest: Digest,
   { id, tool }: { readonly id: string; readonly tool: string },
@@ -56,7 +59,7 @@ export const isLeftToOthers = (
   voter: string | null,
 ): boolean => !invoker_may_decide && voter !== null && invoker === voter;
 
-/** How answers and the log name who decides. */
+/** The decider, as answers and the log name it. */
 export function deciderOf({ keyId, keyName, session }: Caller): Decider {
   const person = session?.person;
   if (person) return { type: "person", key_id: null, webhook_id: null, name: person.email ?? person.name ?? keyName };

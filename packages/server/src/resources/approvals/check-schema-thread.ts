@@ -11,7 +11,7 @@ import type { CheckRequest, CheckResponse } from "./check-schema.ts";
 const maxFailures = 10;
 const maxTextLength = 200;
 
-/** Where a pattern still decides, as beside `additionalProperties: false`, everything fits. */
+/** If a pattern still decides, as beside `additionalProperties: false`, everything fits. */
 const everythingFits = Object.assign(() => ({ test: () => true }), { code: "everythingFits" });
 
 const options: Options = {

@@ -18,7 +18,7 @@ export type CheckResponse =
 
 /** The limit of processor time. A check takes a few milliseconds, and only a malicious schema takes longer. */
 const maxMs = 50;
-/** By the clock: where others have the processor, a check waits for it. */
+/** In real time: a check waits while other work has the processor. */
 const maxWaitMs = 5000;
 const maxSchemaLength = 256 * 1024;
 const maxValueLength = 256 * 1024;

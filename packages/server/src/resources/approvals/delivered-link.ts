@@ -6,7 +6,7 @@ import { findLinkSecret } from "../webhooks/delivery-queries.ts";
 import type { FindLink } from "../webhooks/delivery-steps.ts";
 import { type ApprovalLinks, linkGeneration } from "./approval-link.ts";
 
-/** Where the pages of links are: see `approval-link-routes.ts`. */
+/** The path of the links' pages: see `approval-link-routes.ts`. */
 export const linkPath = "/approve/";
 
 interface LinkDeps {
@@ -16,8 +16,8 @@ interface LinkDeps {
 }
 
 /**
- * The link of a delivery. It is made for each attempt and is nowhere but in the body that is posted: not in the event, the log of
- * deliveries, the engine or an answer of the API, all of which people may read who must not decide.
+ * The link of a delivery. It is created for each attempt and is only in the body that is posted: not in the event, the
+ * log of deliveries, the engine or an answer of the API, which readers that must not decide can see.
  */
 export const createFindDeliveredLink =
   ({ db, approvalLinks, publicUrl }: LinkDeps): FindLink =>

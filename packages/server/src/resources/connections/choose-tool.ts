@@ -18,7 +18,9 @@ export const toUserTool = (tool: Tool): UserTool | undefined => {
 
 const quoted = (names: readonly string[]): string => names.map((name) => JSON.stringify(name)).join(", ");
 
-/** The tool with this name, if users can connect an account with it. `where` says whose tools these are, in words. */
+/**
+ * The tool with this name, if users can connect an account with it. `where` describes the owner of the tools in words.
+ */
 export function chooseUserTool(tools: readonly Tool[], name: string, where: string): UserTool {
   const named = tools.find((tool) => tool.name === name);
   const found = named && toUserTool(named);

@@ -149,7 +149,7 @@ export function createConfirmation(deps: ConfirmDeps) {
     );
   };
 
-  /** Where the provider did not answer, the code may still count there: the application can confirm again. */
+  /** If the provider did not answer, the code may still be valid there, so the application can confirm again. */
   const endOrRestore = async (error: unknown, ref: ConnectionRef, link: LinkRow, flow: ConsentFlow): Promise<never> => {
     const isOver = isRefusedCall(error) || (error instanceof OAuthFailure && error.kind !== "unavailable");
     if (isOver) telemetry.connectionConsented("refused");

@@ -30,7 +30,10 @@ export const findConnectionForUpdate = (
   ref: ConnectionRef,
 ): Promise<ConnectionRow | undefined> => selectConnection(trx, ref).forUpdate().executeTakeFirst();
 
-/** Whose account, with what, and where its tokens go. There is one connection for it. */
+/**
+ * The owner of the account, the tool, and the address that its tokens go to. There is one connection for each
+ * combination.
+ */
 export interface ConnectionOwner extends AgentKey {
   readonly userId: string;
   readonly tool: string;

@@ -22,7 +22,7 @@ import { type ConsentFlow, digestStep, openFlow, sealFlow } from "./seal-flow.ts
 export interface ShownConsent {
   readonly agentName: string;
   readonly tool: string;
-  /** Where the browser goes to, and where it comes back to. */
+  /** The hosts that the browser goes to, and returns to. */
   readonly providerHost: string;
   readonly returnHost: string;
   /** What gets the tokens. */
@@ -33,7 +33,7 @@ export interface ShownConsent {
 export type IsAdmittedTo = (agent: AgentRow) => boolean;
 
 export interface OpenedConsent {
-  /** Where to send the browser. */
+  /** The address to send the browser to. */
   readonly url: string;
   readonly connectionId: string;
   /** For the cookie of the browser that has opened the link. */
@@ -50,7 +50,7 @@ export interface Callback {
 }
 
 export interface ReturnedConsent {
-  /** Where to send the browser. */
+  /** The address to send the browser to. */
   readonly url: string;
   readonly connectionId: string;
 }

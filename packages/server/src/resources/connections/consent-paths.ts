@@ -5,7 +5,7 @@ import {
   parseOrganisationIssuer,
 } from "../../outbound/oauth/redirect-address.ts";
 
-/** Where the pages of a consent are, and what providers read: see `connect-routes.ts`. */
+/** The paths of a consent's pages, and of the documents for providers: see `connect-routes.ts`. */
 export const consentPaths = { connect: "/connect/", callback: callbackPath, clients: clientDocumentPath } as const;
 
 /** `path` is as it came over the wire. Undefined if it is not that of an organisation and an issuer: whether there is such is not asked. */

@@ -6,11 +6,13 @@ import type { RequestContext } from "../handlers.ts";
 
 interface ServedTools {
   readonly tools: Agent["tools"];
-  /** Whose tools these are, in words. */
+  /** The owner of these tools, in words. */
   readonly where: string;
 }
 
-/** What an invoke of this environment would use: the live version, or the draft where nothing is deployed. */
+/**
+ * The tools that an invoke of this environment would use: the live version's, or the draft's if nothing is deployed.
+ */
 export async function findServedTools(
   serving: Pick<ServingDirectory, "find" | "draftByDefault">,
   agent: AgentRow,

@@ -60,7 +60,7 @@ export async function deleteRegistration(
     .execute();
 }
 
-/** The clients that Perch registered for an agent where a server offers nothing else: one at each server. */
+/** The clients that Perch registered for an agent, if a server offers nothing else: one at each server. */
 export const createRegistrations =
   ({ db, connectionGrants }: RegistrationDeps) =>
   (agent: AgentKey): Registrations => {

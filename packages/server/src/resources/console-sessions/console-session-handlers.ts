@@ -16,7 +16,7 @@ import { toConsoleSession } from "./to-console-session.ts";
 
 interface ConsoleSessionDeps extends SessionDeps {
   readonly keyDigest: Digest;
-  /** The issuer where people sign in; undefined: there is none. */
+  /** The issuer at which people sign in; undefined if there is none. */
   readonly people: { readonly name: string } | undefined;
   /** False on a node that only programs should use. */
   readonly hasConsole: boolean;

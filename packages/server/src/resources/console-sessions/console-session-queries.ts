@@ -3,7 +3,7 @@ import type { Caller, Scope } from "../../auth/caller.ts";
 import type { OrganisationTransaction } from "../../db/database.ts";
 import type { ConsoleSessions, DB } from "../../db/generated-rows.ts";
 
-/** Whose session it is. */
+/** The owner of a session. */
 export type SessionOwner =
   | { readonly keyId: string }
   | {

@@ -10,7 +10,7 @@ export const consoleSessionResource = {
   tables: {
     console_sessions: {
       bound: "fixed",
-      // The audit log says who signed in.
+      // The audit log records each sign-in.
       purge: { function: "purge_console_sessions", keptDays: [1] },
       users: { person_name: isStaff, subject: isStaff },
     },

@@ -12,7 +12,7 @@ import type { Database } from "../../db/database.ts";
 import type { Sealer } from "../../platform/sealing.ts";
 import { findPersonSession, listOrganisationNames } from "./person-session-queries.ts";
 
-/** The issuer where people sign in, and what its groups mean here. */
+/** The issuer at which people sign in, and the meaning of its groups here. */
 export interface PeopleSource {
   readonly client: OpenIdClient;
   readonly issuer: string;

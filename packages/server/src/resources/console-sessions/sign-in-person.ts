@@ -39,9 +39,9 @@ interface StartRequest {
 
 /** Everything that it throws, unless something is broken, is a `SignInRefusal`. */
 export interface PersonSignIn {
-  /** Where to send the browser, and what it keeps meanwhile. */
+  /** The address to send the browser to, and the state that it stores in the meantime. */
   readonly begin: (request: StartRequest) => Promise<{ readonly url: string; readonly sealedState: string }>;
-  /** The new session's token, and where to go. */
+  /** The new session's token, and the page to go to. */
   readonly finish: (
     parameters: URLSearchParams,
     sealedState: string | undefined,

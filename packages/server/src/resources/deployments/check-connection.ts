@@ -17,7 +17,7 @@ export interface CheckConnectionDeps {
   readonly oauth: Pick<OAuthClient, "discoverConfiguration">;
   readonly findSecrets: FindSecrets;
   readonly findToken: FindToken;
-  /** Where browsers reach this installation. */
+  /** The address at which browsers reach this installation. */
   readonly publicUrl: string | undefined;
 }
 
@@ -29,7 +29,7 @@ export type CheckConnection = (
   signal: AbortSignal,
 ) => Promise<AgentProblem[]>;
 
-/** Why the client's secret cannot be sent to the provider: it must exist, and be for its host. Undefined where it can. */
+/** Why the client's secret cannot be sent to the provider: it must exist, and be for its host. Undefined if it can. */
 export async function findClientSecretRefusal(
   findSecrets: FindSecrets,
   agent: AgentKey,

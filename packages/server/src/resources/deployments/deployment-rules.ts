@@ -10,7 +10,7 @@ export const deploymentTransitions = {
   fail: { from: ["pending"], to: "failed" },
   supersede: { from: ["active"], to: "superseded" },
   roll_back: { from: ["active"], to: "rolled_back" },
-  /** The oldest, where an agent has more than its tier allows. */
+  /** The oldest are deleted if an agent has more than its tier allows. */
   delete: { from: ["failed", "superseded", "rolled_back"], to: null },
 } as const satisfies Transitions<DeploymentStatus>;
 

@@ -7,8 +7,8 @@ import type { AgentKey } from "../../platform/agent-key.ts";
 const maxDeleted = 1000;
 
 /**
- * Deletes the deployments that ended first where the agent has more than `max`. What a rollback of an environment would restore is not
- * deleted: the deployment whose version is live, and the one that was live before it.
+ * Deletes the deployments that ended first if the agent has more than `max`. Deployments that a rollback of an
+ * environment would restore stay: the one whose version is live, and the one that was live before it.
  */
 export async function deleteOldestEnded(trx: OrganisationTransaction, agent: AgentKey, max: number): Promise<void> {
   const { organisationId, agentId } = agent;

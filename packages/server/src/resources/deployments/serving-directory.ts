@@ -14,7 +14,7 @@ export interface ServingDirectory {
   readonly find: (agent: AgentKey, environment: string, epoch: Epoch) => Promise<Serving<NamedDefinition> | undefined>;
   readonly findVersion: (agent: AgentKey, label: string, epoch: Epoch) => Promise<NamedDefinition | undefined>;
   readonly nameDraft: (agent: AgentRow) => Promise<NamedDefinition>;
-  /** For development: the draft runs where neither an environment nor a version is named, whatever is deployed. */
+  /** For development: the draft runs if neither an environment nor a version is named, whatever is deployed. */
   readonly draftByDefault: boolean;
 }
 

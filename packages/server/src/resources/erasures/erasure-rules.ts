@@ -8,8 +8,9 @@ export const erasedMark = "[erased]";
 export const maxOpenErasures = 20;
 
 /**
- * Where an erasure is. It begins by looking for runs under way: without any, one pass is enough. Otherwise a first pass removes what
- * is there, `settle` waits until the runs have ended, and the last pass removes what they wrote.
+ * The progress of an erasure. It begins by looking for runs under way: without any, one pass is enough. Otherwise a
+ * first pass removes the existing data, `settle` waits until the runs have ended, and the last pass removes the data
+ * that they wrote.
  */
 export type Progress =
   | { readonly stage: "begin" | "settle" }

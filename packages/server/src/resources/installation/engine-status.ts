@@ -10,7 +10,7 @@ import { createPartCheck, notConfigured } from "./part-check.ts";
 
 export interface EngineAddresses {
   readonly ingressUrls: readonly string[];
-  /** None: this node does not know where workers register. */
+  /** Empty if this node does not know where workers register. */
   readonly adminUrls: readonly string[];
   /** Host and port of an address, without a user or a password. */
   readonly placeOf: (address: string) => string;
@@ -69,7 +69,10 @@ async function checkWorkers(adminUrl: string): Promise<InstallationPart> {
   }
 }
 
-/** The engine counts its invocations one by one, and calls a worker, to answer these: where that is slow, it is asked seldom. */
+/**
+ * To answer these, the engine counts its invocations one by one, and calls a worker. If that is slow, it is asked
+ * rarely.
+ */
 function createAskAdmin(adminUrl: string): () => Promise<CheckedEngine> {
   const admin = createEngineAdmin([adminUrl], countLimitMs);
   const findCounts = askRarely(async () => {

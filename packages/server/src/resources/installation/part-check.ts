@@ -16,7 +16,7 @@ interface PartToCheck<T> {
   readonly ask: () => Promise<T>;
   /** What is to be done although it answers; null if nothing is. */
   readonly judge?: (found: T) => string | null;
-  /** Where the question is more than one: how long the first answer took. */
+  /** How long the first answer took, if there is more than one question. */
   readonly latencyMs?: (found: T) => number;
   readonly nowMs?: () => number;
 }

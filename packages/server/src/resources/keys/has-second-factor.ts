@@ -14,7 +14,10 @@ interface Deps extends Pick<SecondFactor, "isEnrolled"> {
 
 const bounds = { maxEntries: 10_000, maxBytes: 1024 * 1024 };
 
-/** Read once after a change of the organisation: clients ask who they are often, and that must cost the database nothing. */
+/**
+ * Read once after a change of the organisation, because clients often ask for their own identity, and that must cost
+ * the database nothing.
+ */
 export function createHasSecondFactor({ isEnrolled, cacheBytes, now }: Deps): HasSecondFactor {
   const cache = createEpochCache<boolean>({ ...bounds, partOf: cacheBytes, now });
   return async (caller, epoch) => {

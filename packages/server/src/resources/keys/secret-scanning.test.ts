@@ -46,7 +46,7 @@ const rule = rules?.[0] ?? {};
 const regex = new RegExp(String(rule.regex), "g");
 const group = Number(rule.secretGroup);
 
-/** What gitleaks reports: it looks only where a keyword occurs, and drops what is too regular to be random. */
+/** The findings of gitleaks, which searches only near a keyword, and drops texts that are too regular to be random. */
 function secretsIn(text: string): string[] {
   const keywords = rule.keywords as readonly string[];
   if (!keywords.some((keyword) => text.toLowerCase().includes(keyword))) return [];

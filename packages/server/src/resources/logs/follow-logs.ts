@@ -73,7 +73,7 @@ const completeUntil = (atMs: number): ServerComment => ({ comment: `complete unt
 /** To a whole second, so that followers who come together read the same. */
 const marginBefore = (atMs: number): number => Math.floor((atMs - marginMs) / 1000) * 1000;
 
-/** Where a follower begins. */
+/** The position at which a follower begins. */
 export interface FollowStart {
   /** Entries at this time or later are wanted. */
   readonly from: Date;

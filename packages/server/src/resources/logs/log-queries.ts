@@ -61,7 +61,7 @@ export interface FoundLogs {
   /** On all pages; more than `maxCounted` means that counting stopped there. */
   readonly total: number;
   readonly isTotalExact: boolean;
-  /** Where the next page begins; undefined on the last. */
+  /** The position of the next page; undefined on the last. */
   readonly end: LogPosition | undefined;
 }
 

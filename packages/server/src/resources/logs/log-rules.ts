@@ -1,7 +1,7 @@
 import { type Tier, tierLimits } from "@perch/contract";
 import { invalid } from "../../platform/api-error.ts";
 
-/** Where a page ended: entries are ordered by time and id. */
+/** The end of a page: entries are ordered by time and id. */
 export interface LogPosition {
   readonly at: Date;
   readonly id: string;

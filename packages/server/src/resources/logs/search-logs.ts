@@ -12,7 +12,7 @@ export const needsSearch = ({ environment, version, contains }: LogFilter): bool
 /** A matching entry, or none, beside the outcome of the search, which is the same in all rows. */
 type SearchedRow = { readonly [Column in keyof LogRow]: LogRow[Column] | null } & {
   readonly matches: number;
-  /** Where the search stopped early; null when it reached the end. */
+  /** The time at which the search stopped early; null if it reached the end. */
   readonly stopped_at: Date | null;
   readonly stopped_id: string | null;
 };

@@ -103,7 +103,7 @@ export const searchTuning = {
   sampled_rows: 200,
   /** A word in more memories than this, or in a quarter of them, is too common. */
   max_common_rows: 500,
-  /** Where all words are common, only the newest memories are searched by words. */
+  /** If all words are common, only the newest memories are searched by words. */
   newest_rows: 1000,
 } as const;
 export type SearchTuning = typeof searchTuning;

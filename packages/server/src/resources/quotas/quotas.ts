@@ -14,8 +14,8 @@ export interface QuotaHolder {
 
 export interface Quotas {
   /**
-   * Refuses what the transaction is about to create, where there are as many as the tier allows. Who creates the same kind at the
-   * same time waits for this transaction to end, so the limit is exact.
+   * Refuses a resource that the transaction is about to create, if there are as many as the tier allows. Another
+   * transaction that creates the same kind waits for this one to end, so the limit is exact.
    */
   readonly requireRoom: (
     trx: OrganisationTransaction,

@@ -18,7 +18,7 @@ async function findStored(
   return rows[0];
 }
 
-/** As in the rollups of metrics: those who add at the same time should not meet in one row. */
+/** As in the rollups of metrics, so that concurrent writers do not meet in one row. */
 const shards = 16;
 
 /** Counts what is stored beside the records of runs, which `record_runs` counts. */
@@ -33,7 +33,7 @@ export async function addRecordBytes(
       on conflict (organisation_id, day, shard) do update set bytes = b.bytes + excluded.bytes`.execute(trx);
 }
 
-/** How much an organisation stores, without asking the database. Undefined where this process does not know it yet. */
+/** How much an organisation stores, without asking the database. Undefined if this process does not know it yet. */
 export type KnownBytes = (organisationId: string) => Stored | undefined;
 
 interface KnownBytesDeps {

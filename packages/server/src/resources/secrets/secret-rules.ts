@@ -20,6 +20,6 @@ export function normaliseHosts(hosts: readonly string[]): string[] {
   return [...new Set(origins)].map((origin) => origin.replace(/^https:\/\//, ""));
 }
 
-/** Whether a secret could be sent where it could not be sent before. */
+/** Whether a secret could be sent to a host to which it could not be sent before. */
 export const addsHost = (before: readonly string[], after: readonly string[]): boolean =>
   after.some((host) => !before.includes(host));

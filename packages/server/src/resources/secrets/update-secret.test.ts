@@ -18,7 +18,7 @@ async function createOrganisationWithSecret() {
   return { ...organisation, before };
 }
 
-/** As a worker sees it: undefined where its value does not open. */
+/** As a worker sees it: undefined if its value does not open. */
 async function findSecret({ id }: Organisation, agentId: string | null = null) {
   const { core } = perch().server;
   const find = createFindSecrets({

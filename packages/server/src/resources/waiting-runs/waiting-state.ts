@@ -9,11 +9,11 @@ interface SuspensionKey {
   readonly cut: number;
 }
 
-/** What is kept of a run that waits, as far as a person who decides sees it. The workers keep more in it. */
+/** The stored state of a run that waits, as far as the approver sees it. The workers store more in it. */
 export interface WaitingState {
   readonly run: { readonly message: string };
   readonly progress: { readonly step: number; readonly messages: readonly ModelMessage[] };
-  /** The reply whose calls wait; null where the run waits for its turn in the session. */
+  /** The reply whose calls wait; null if the run waits for its turn in the session. */
   readonly reply: ModelReply | null;
   /** The results of the reply's calls, in their order; null for those that wait. */
   readonly results: readonly (ToolResult | null)[];

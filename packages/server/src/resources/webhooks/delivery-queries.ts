@@ -209,8 +209,8 @@ export async function findDeliveryContext(
 }
 
 /**
- * The secret that signs deliveries with links to this address, sealed; undefined if this webhook has none, or another address by now:
- * a link must not be sent to where its owner did not want it.
+ * The secret that signs deliveries with links to this address, sealed. Undefined if this webhook has none, or has
+ * another address by now: a link must not be sent to an address that its owner did not choose.
  */
 export async function findLinkSecret(
   trx: OrganisationTransaction,

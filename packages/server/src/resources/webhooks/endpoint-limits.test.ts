@@ -78,7 +78,7 @@ describe("the limit of an organisation", () => {
     const third = permit("c");
     expect(third.enterAddress(url)).toEqual({ waitMs: 500 });
     third.release("skipped");
-    // Without asking the database where it goes.
+    // Without a query for its address.
     expect(waitMsFor("c")).toBe(500);
     expect(permit("d").enterAddress("https://other.example/hook")).toBeUndefined();
     expect(permit("e", "two").enterAddress(url)).toBeUndefined();

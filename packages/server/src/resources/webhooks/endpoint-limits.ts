@@ -43,7 +43,7 @@ interface Endpoint {
   openMs: number;
   openUntilMs: number;
   isProbing: boolean;
-  /** Where its last attempt went, and whether one that went there succeeded. */
+  /** The address of its last attempt, and whether an attempt to it has succeeded. */
   url: string | undefined;
   hostKey: string | undefined;
   hasSucceeded: boolean;

@@ -126,7 +126,7 @@ export function createAcceptRun({ db, agents, serving, slots, quotas }: AcceptDe
     return { recorded: again, tookSlot: true };
   };
 
-  /** Where the run will be refused for want of space, its draft is not saved either. */
+  /** If the run will be refused for lack of space, its draft is not saved either. */
   const servingFor = ({ caller }: RequestContext): ServingDirectory =>
     quotas.hasSpace(caller.organisation, "recordBytes")
       ? serving

@@ -16,9 +16,9 @@ export interface RunSlot {
 }
 
 /**
- * Returns the id of the run that this Idempotency-Key stands for, which is another run's where the request is a replay. The claim
- * is written before the engine is called, so a retry always finds the same run. A run that may not start is refused before its
- * claim is written: refusals are not replayed.
+ * Returns the id of the run that this Idempotency-Key stands for, which is an earlier run's if the request is a replay.
+ * The claim is written before the engine is called, so a retry always finds the same run. A run that may not start is
+ * refused before its claim is written: refusals are not replayed.
  */
 export async function claimRun(
   db: Database,

@@ -18,7 +18,7 @@ interface ReadDeps {
 
 interface ReadRequest {
   readonly runId: string;
-  /** Where the run can be followed. */
+  /** The address at which the run can be followed. */
   readonly location: string;
   readonly lastEventId: string | undefined;
   readonly signal: AbortSignal;
@@ -161,8 +161,8 @@ export async function* readRunEvents(
 }
 
 /**
- * A response that sends the events of a run until it has ended or waits for a person. The outputs of tools are for those who may read the run's steps: a key that
- * may only run the agent often serves its users.
+ * A response that sends the events of a run until it has ended or waits for a person. The outputs of tools are only for
+ * callers that may read the run's steps: a key that may only run the agent often serves its users.
  */
 export type FollowRun = (
   run: AgentKey & { readonly id: string },

@@ -25,7 +25,10 @@ export function createMakeVisible(db: Pick<Database, "inOrganisation">, logger: 
   /** Organisations that have runs to make visible right now. */
   const open = new Map<string, { users: number; readonly insert: (run: RunInput) => Promise<void> }>();
 
-  /** The client was promised a run that it can read, so where the organisation's share is held it waits for another turn. */
+  /**
+   * The client was promised a run that it can read, so if the organisation's share is in use the insert waits for
+   * another turn.
+   */
   const insertAll = async (organisationId: string, runs: readonly RunInput[]): Promise<void> => {
     for (let attempt = 1; ; attempt++) {
       try {

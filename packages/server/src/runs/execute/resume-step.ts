@@ -28,7 +28,9 @@ interface ResumeDeps {
 }
 
 export interface ResumeSteps {
-  /** The first step of a continuation: reads where the run stood and what was decided, and makes the run's row running again. */
+  /**
+   * The first step of a continuation: reads the run's state and the decisions, and sets the run's row to running again.
+   */
   readonly resume: (run: ContinuedRun) => Promise<ResumeResult>;
   /** Ends a run that was cancelled while it waited. */
   readonly cancel: (run: RunInput, progress: Progress) => Promise<Ended>;

@@ -30,7 +30,7 @@ export interface RunSpans {
     call: { readonly startedAtMs: number; readonly failed: boolean; readonly output?: string | undefined },
   ) => void;
   readonly ended: (run: RunInput, outcome: RunOutcome) => void;
-  /** What a receiver's own spans are children of: the span of this very call. Undefined where the run is not traced. */
+  /** The parent of a receiver's own spans: the span of this very call. Undefined if the run is not traced. */
   readonly parents: {
     readonly listing: (run: RunInput) => TraceParent | undefined;
     readonly modelCall: (run: RunInput, progress: Progress, attempt: Attempt) => TraceParent | undefined;

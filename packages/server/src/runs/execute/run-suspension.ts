@@ -37,7 +37,7 @@ export interface Verdict {
   readonly reason?: string;
 }
 
-/** A run that goes on: where it stood, and what was decided. */
+/** A run that goes on: its state, and the decisions. */
 export interface Resumed {
   readonly state: SuspendedState;
   readonly verdicts: readonly Verdict[];

@@ -86,7 +86,7 @@ export function createToolStep({ tools, records, spans, publish, logger, now }: 
     const input = isShown ? { arguments: displayArguments(call.arguments) } : {};
     if (toolTry.interrupted) publish(run, { ...event, status: "interrupted", reason: interruptedReason });
     publish(run, { ...event, status: "started", ...input });
-    // Also makes the run visible: who may still cancel it must be able to see it.
+    // Also makes the run visible, because a caller that may still cancel it must be able to see it.
     const result = (await isCancelled(run)) ? cancelledResult : await callOnce(run, progress, toolTry);
     const reason = reasonOf(result);
     const failed = reason !== undefined;

@@ -5,7 +5,7 @@ import type { Resumed, Verdict } from "./run-suspension.ts";
 /** As the model reads it. A person's words are quoted, so that they do not pass for ours. */
 const because = ({ reason }: Verdict): string => (reason ? ` The reason: ${JSON.stringify(reason)}` : "");
 
-/** What the model gets for a call that is not made; undefined where it is made. */
+/** The result that the model gets for a call that is not made; undefined if it is made. */
 function resultOf(verdict: Verdict | undefined): ToolResult | undefined {
   if (verdict?.status === "approved") return undefined;
   if (verdict?.status === "answered") {

@@ -48,12 +48,12 @@ const withStorableTexts = (run: RunInput): RunInput => ({
 const noSession: Session = { turn: 0, history: [] };
 
 /**
- * Records the end of a run. Data that the database refuses would be refused again: then a minimal record is written, which says
- * so and holds nothing from outside. Throws while the database cannot be reached, or does not take records for a reason that is
- * not in the data; who cancels such a run ends it.
+ * Records the end of a run. Data that the database refuses would be refused again, so a minimal record is written,
+ * which reports this and contains nothing from outside. Throws while the database cannot be reached, or refuses records
+ * for a reason that is not in the data. Cancelling such a run ends it.
  */
 export function createInsertOrMinimal({ db, insertRunRecord, isCancelled, logger, now }: InsertDeps) {
-  /** How a run ends whose record failed; undefined where the same record may be accepted later. */
+  /** The end of a run whose record failed; undefined if the same record may be accepted later. */
   const findSubstitute = async (
     run: RunInput,
     outcome: RunOutcome,

@@ -75,7 +75,7 @@ export async function findSession(trx: OrganisationTransaction, run: RunInput): 
     .leftJoin(newest.as("newest"), (join) => join.onTrue())
     .select(["is_waiting", "turn", "role"])
     .select(
-      // The text stays in the database where it would be too much; the turn is needed in any case.
+      // The text stays in the database if it would be too large; the turn is needed in any case.
       sql<
         string | null
       >`case when sum(octet_length(content)) over (order by turn desc, accepted_at desc, position desc) <= ${maxHistoryBytes} then content end`.as(

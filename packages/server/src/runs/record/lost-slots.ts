@@ -17,7 +17,7 @@ export interface LostSlotsDeps {
   readonly minAgeSeconds: number;
 }
 
-/** Where the next tick goes on. */
+/** The position at which the next tick continues. */
 export interface SlotScan {
   readonly cursor: string;
   /** Parts of runs that neither the record nor the engine knew. If that is still so at the next look, they never began. */

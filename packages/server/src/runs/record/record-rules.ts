@@ -90,7 +90,7 @@ export function rollupOf(run: RunInput, outcome: RunOutcome) {
   };
 }
 
-/** What is remembered of a run; null where its agent does not remember, or there is nothing to remember. */
+/** The memory of a run; null if its agent does not remember, or there is nothing to remember. */
 export const memoryOf = (run: RunInput, outcome: RunOutcome) =>
   outcome.status === "completed" && run.definition.memory.remember
     ? {

@@ -7,7 +7,7 @@ import { contentFor, shapeOf } from "./step-contents.ts";
 interface CallContents {
   readonly name: string;
   readonly arguments: unknown;
-  /** Absent where the run ended before the call had an answer. */
+  /** Absent if the run ended before the call had an answer. */
   readonly result?: unknown;
 }
 
@@ -138,7 +138,7 @@ const isStepType = (type: unknown): type is LineType => typeof type === "string"
 
 const numberOr = <T>(value: unknown, fallback: T): number | T => (typeof value === "number" ? value : fallback);
 
-/** The step that a line of the log is about; undefined where it is about something else. */
+/** The step that a line of the log is about; undefined if it is about something else. */
 export function stepOf(metadata: Readonly<Record<string, unknown>>): StepRef | undefined {
   const { type, kind, step, call, failed } = metadata;
   const isInterrupted = type === "interrupted";

@@ -51,7 +51,7 @@ export interface RunRecord {
   readonly cancel: (run: RunInput, progress: Progress, log: readonly LogLine[]) => Promise<Ended>;
   /** The log so far of a run that waits, with as much of its contents as the agent's setting allows. */
   readonly shapedLog: (run: RunInput, progress: Progress) => readonly LogLine[];
-  /** Also makes the run visible: who may still cancel it must be able to see it. */
+  /** Also makes the run visible, because a caller that may still cancel it must be able to see it. */
   readonly isCancelled: (run: RunInput) => Promise<boolean>;
   /** Inserts the running invocation if the work takes longer than `markRunningAfterMs`. */
   readonly markRunningDuring: <T>(run: RunInput, work: () => Promise<T>) => Promise<T>;

@@ -4,7 +4,7 @@ import type { OrganisationTransaction } from "../../db/database.ts";
 import type { DB } from "../../db/generated-rows.ts";
 import type { RunKey } from "../../engine/tasks.ts";
 
-/** A run of any organisation, and where a list of such runs goes on. */
+/** A run of any organisation, and the position at which a list of such runs continues. */
 export interface RunningRun {
   readonly organisationId: string;
   readonly id: string;

@@ -49,7 +49,7 @@ export const listStepRows = (
 /** Contents of a run that ended later than this many days after it was accepted are in another day than the run. */
 const ownDayMs = 28 * 86_400_000;
 
-/** The sealed contents of a run; undefined where none are kept. */
+/** The sealed contents of a run; undefined if none are stored. */
 export const findSealedContents = async (
   trx: OrganisationTransaction,
   { organisationId, id }: ContentsKey,
