@@ -157,7 +157,7 @@ const ApprovalSettings = z
   })
   .meta({ id: "ApprovalSettings" });
 
-/** What an agent is. All of it but `security` becomes part of a version. */
+/** The definition of an agent. All of it except `security` becomes part of a version. */
 export const AgentDefinition = z.object({
   model: ModelRef,
   temperature: z.number().min(0).max(2).nullable().describe("null uses the model's default."),

@@ -8,7 +8,7 @@ import type { Operation } from "./operation.ts";
 export type AgentSource = "path" | "body" | "query" | AgentResource | "listed" | "none";
 
 const resources = ["webhook", "event", "key", "approval"] as const;
-/** What may belong to an agent without being below it in the path. */
+/** Resources that may belong to an agent without being below it in the path. */
 export type AgentResource = (typeof resources)[number];
 
 export const isAgentResource = (source: AgentSource): source is AgentResource =>

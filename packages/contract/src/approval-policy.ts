@@ -88,5 +88,5 @@ export const McpApprovalPolicy = z
   .meta({ id: "McpApprovalPolicy" });
 export type McpApprovalPolicy = z.infer<typeof McpApprovalPolicy>;
 
-/** What a person is asked for, apart from permission: the settings of `ask_person`. */
+/** The settings of `ask_person`, which asks a person for an answer and not for permission. */
 export const questionSettings = deciding;

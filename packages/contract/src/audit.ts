@@ -79,7 +79,10 @@ export const auditOperations = {
 } as const satisfies OperationTable;
 export type AuditOperationKey = keyof typeof auditOperations;
 
-/** Work of agents and questions about them, not changes to what they are: it leaves no audit entry. Runs and logs have records of their own. */
+/**
+ * Operations that run or query agents without changing them. They leave no audit entry; runs and logs have their own
+ * records.
+ */
 export const dataPlaneOperations: readonly string[] = [
   "invokeAgent",
   "cancelInvocation",

@@ -4,7 +4,7 @@ export interface Deprecation {
   readonly since: string;
   /** The day from which it may be gone. */
   readonly sunset: string;
-  /** What to use instead, as a sentence. */
+  /** The replacement, as a sentence. */
   readonly use: string;
 }
 

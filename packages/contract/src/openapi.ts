@@ -31,7 +31,7 @@ class Components {
       ...json
     } = z.toJSONSchema(schema, {
       io,
-      // A response may gain fields within v1; only what is declared strict stays closed.
+      // A response may gain fields within v1; only objects declared as strict stay closed.
       override: ({ zodSchema, jsonSchema }) => {
         const def = zodSchema._zod.def;
         if (def.type === "object" && !("catchall" in def && def.catchall)) delete jsonSchema.additionalProperties;

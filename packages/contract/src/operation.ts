@@ -13,7 +13,10 @@ export interface Operation {
   readonly permission: Permission | null | "public";
   /** A POST that changes nothing: it has a body because its question does not fit into an address. */
   readonly readOnly?: true;
-  /** For an operation that names no agent and nothing of one: whether it is about none, or lists what belongs to several. */
+  /**
+   * For an operation that names no agent and no resource of one: whether it concerns none, or lists resources of
+   * several.
+   */
   readonly agents?: "none" | "listed";
   readonly params?: z.ZodObject;
   readonly query?: z.ZodObject;
@@ -68,6 +71,6 @@ type OptionalQuery<P> = P extends { query: infer Q }
 
 /** The request of a client: defaults are not applied yet, and the query may be left out if all of it is optional. */
 export type RequestOf<O extends Operation> = OptionalQuery<Parts<O, "input">>;
-/** What a handler receives: validated, defaults applied. */
+/** The input of a handler: validated, defaults applied. */
 export type InputOf<O extends Operation> = Parts<O, "output">;
 export type ResponseOf<O extends Operation> = z.output<O["response"]>;

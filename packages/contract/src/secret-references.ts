@@ -13,7 +13,7 @@ export const secretNamesIn = (text: string): string[] => [
   ...new Set([...text.matchAll(reference)].map(([, name = ""]) => name)),
 ];
 
-/** Replaces each reference by what `findValue` returns. What that returns is not looked at again. */
+/** Replaces each reference by the result of `findValue`, which is not searched again. */
 export const replaceSecrets = (text: string, findValue: (name: string) => string): string =>
   text.replaceAll(reference, (_, name: string) => findValue(name));
 
@@ -56,7 +56,7 @@ const HeaderName = z
   .regex(/^[A-Za-z][A-Za-z0-9-]{0,63}$/, "Use 1 to 64 letters, digits and hyphens, starting with a letter")
   .refine((name) => !isOwnHeader(name), "Perch sets this header itself");
 
-/** What a request carries beside what Perch sends: values may refer to secrets. */
+/** Headers that a request carries besides those of Perch. Values may refer to secrets. */
 export const RequestHeaders = z
   .record(HeaderName, Template)
   .refine(hasFewEntries, `At most ${maxEntries}`)

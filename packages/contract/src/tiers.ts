@@ -4,9 +4,9 @@ export const tiers = ["free", "pro", "enterprise"] as const;
 export const Tier = z.enum(tiers).meta({ id: "Tier" });
 export type Tier = z.infer<typeof Tier>;
 
-/** What an organisation may have as many of as its tier allows. */
+/** Resources of an organisation whose number the tier limits. */
 const countedQuotas = ["agents", "keys", "webhooks", "providers", "secrets", "waitingRuns", "connections"] as const;
-/** What each of its agents may have as many of. */
+/** Resources of each agent whose number the tier limits. */
 const agentQuotas = ["versionsPerAgent", "deploymentsPerAgent"] as const;
 /** How much it may store: memories, and the records of runs with sessions, events and logs. */
 export const storedQuotas = ["memoryBytes", "recordBytes"] as const;

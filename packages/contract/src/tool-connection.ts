@@ -38,7 +38,7 @@ const Resource = SecureUrl.describe(
   "What the tokens are for (RFC 8707). The default is the `url` of an MCP server, and what its metadata says of an HTTP tool.",
 );
 
-/** What Perch adds to the address: two of the same name could be read either way. */
+/** Parameters that Perch adds to the address. Two of the same name would be ambiguous. */
 const addedParameters = ["code", "connection_id", "error"];
 const hasOwnParameters = (text: string): boolean =>
   !(URL.canParse(text) && addedParameters.some((name) => new URL(text).searchParams.has(name)));

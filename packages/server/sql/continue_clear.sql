@@ -1,4 +1,4 @@
--- Deletes up to `max_rows` of what a clear covers, and returns the clear as it then is.
+-- Deletes up to `max_rows` rows that a clear covers, and returns the clear afterwards.
 create or replace function continue_clear(organisation uuid, agent uuid, clear uuid, max_rows int)
   returns setof memory_clears language plpgsql set search_path = public, pg_temp set plan_cache_mode = force_custom_plan as $$
 declare

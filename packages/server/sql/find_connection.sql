@@ -1,4 +1,5 @@
--- The account that a user has connected with a tool of an agent at this address, in one round trip, and what time it is: every call that uses one asks.
+-- The account that a user has connected with a tool of an agent at this address, and the current time, in one round
+-- trip. Every call with an account runs it.
 create or replace function find_connection(organisation uuid, agent uuid, of_user text, of_tool text, target text)
   returns table (id uuid, status text, reason text, issuer text, sealed_grant bytea, generation int,
     access_expires_at timestamptz, refresh_claimed_until timestamptz, last_used_at timestamptz, last_refreshed_at timestamptz,

@@ -1,4 +1,5 @@
--- Deletes what purge_agent left of agents, of any organisation, that were deleted this long ago. Returns how many.
+-- Deletes the rest of agents of all organisations that purge_agent left, if they were deleted this long ago. Returns
+-- how many.
 create or replace function purge_agent_settings(kept_for interval, max_rows int) returns int
   language sql security definer set search_path = public, pg_temp
   begin atomic

@@ -44,7 +44,7 @@ begin
   select m.tableoid into agent_partition from memories m where m.organisation_id = organisation and m.agent_id = agent order by m.sequence desc limit 1;
   if agent_partition is null then return; end if;
 
-  -- The scope: what may be found at all.
+  -- The scope of the search.
   select coalesce(max(c.last_sequence) filter (where c.owner is null and c.session_id is null and c.before is null), 0), count(*) > 0 into cleared_to, has_clears
     from memory_clears c where c.organisation_id = organisation and c.agent_id = agent and c.completed_at is null;
   if owners is not null then scope := scope || ' and m.owner = any($3)'; end if;
@@ -70,7 +70,7 @@ begin
       perform set_config('hnsw.ef_search', greatest((tuning ->> 'min_ef_search')::int, candidates)::text, true), set_config('hnsw.iterative_scan', 'relaxed_order', true),
               set_config('hnsw.max_scan_tuples', tuning ->> 'max_scan_tuples', true);
     end if;
-    -- The cast is what the index is on; without it the planner cannot use it.
+    -- The cast matches the index expression; without it the planner cannot use the index.
     source := case when exact then 'm.embedding' else format('m.embedding::halfvec(%s)', (list ->> 'dimensions')::int) end;
     execute format(
       -- Equally near memories have an order of their own, or pages of one search would differ. The index knows no second order.

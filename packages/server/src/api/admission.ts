@@ -112,8 +112,9 @@ function rateLimitHeaders(
 }
 
 /**
- * A stream accepts a key that was read longer ago than a request does, so that under one epoch a heartbeat needs no statement: a
- * minute with Valkey. Without Valkey it is less than a heartbeat, because then no epoch says what other nodes have changed.
+ * A stream accepts a key that was read longer ago than a request does, so that under one epoch a heartbeat needs no
+ * statement: a minute with Valkey. Without Valkey it is less than a heartbeat, because then no epoch reports the
+ * changes of other nodes.
  */
 const streamKeyAgeFactor = 6;
 
@@ -131,7 +132,7 @@ export const createAdmitOrganisation =
 
 const scopeOf = (key: PresentedKey): Scope => ({ organisationId: key.organisation_id, onlyAgentId: key.agent_id });
 
-/** What a request must fit into: a limit of the organisation, and that of the agent in the path, if it has one. */
+/** The limits for a request: one of the organisation, and one of the agent in the path, if it has one. */
 interface Limits {
   readonly ofOrganisation: Bucket;
   readonly rateOf: (agent: AgentRow | undefined) => Rate | undefined;
@@ -139,7 +140,7 @@ interface Limits {
 
 const rateOf = (agent: AgentRow | undefined): Rate | undefined => agent && agentRate(storedDefinition(agent).security);
 
-/** Pages of the console ask again by themselves. That must not use up what callers of the agents need. */
+/** Pages of the console poll by themselves. That must not use up the limit for callers of the agents. */
 const limitsFor = (tier: Tier, isReadInConsole: boolean): Limits =>
   isReadInConsole
     ? { ofOrganisation: consoleBuckets[tier], rateOf: () => undefined }

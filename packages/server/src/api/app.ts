@@ -109,7 +109,7 @@ function createFastify({ http, logger }: Pick<AppOptions, "http" | "logger">) {
   return fastify({
     loggerInstance: logger,
     logController: new LogController({ disableRequestLogging: true }),
-    // What is logged names its request itself, so that no request needs a logger of its own.
+    // Log lines name their request themselves, so no request needs its own logger.
     childLoggerFactory: (parent) => parent,
     genReqId: (request) => correlationId(request.headers["x-correlation-id"]),
     // Requested but optional: whether a certificate is required depends on the path.
@@ -152,7 +152,7 @@ function acceptJson(app: FastifyInstance): void {
 const hasBody = ({ headers }: FastifyRequest): boolean =>
   headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 
-/** Before the body is read: what it holds would be called invalid JSON, which says nothing about the cause. */
+/** Before the body is read: an encoded body would be reported as invalid JSON, which hides the cause. */
 function refuseEncodedBodies(app: FastifyInstance): void {
   app.addHook("preParsing", (request, _, payload, done) => {
     const encoding = request.headers["content-encoding"];

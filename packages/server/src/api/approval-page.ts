@@ -17,7 +17,7 @@ export const decidedPage = (decision: string): string =>
 /** For the holder of a valid link. */
 export const refusedPage = (why: string): string => createPage("Nothing was decided", [`<p>${visibleHtml(why)}</p>`]);
 
-/** Longer arguments are not shown whole, and so cannot be approved here: what is not shown might be what matters. */
+/** Longer arguments are not shown whole, and so cannot be approved here: the hidden part might be the important one. */
 const maxShown = 16_384;
 
 const toText = (value: unknown): string => JSON.stringify(value, null, 2) ?? "null";
@@ -49,7 +49,7 @@ const form = (digest: string, parts: readonly string[]): string =>
 
 const idOf = ({ id }: LinkedApproval["approval"]): string => toPublicId("approval", id);
 
-/** Why a link cannot decide, though it shows what is to be decided. */
+/** Why a link cannot decide, though it shows the approval. */
 const elsewhere = ({ approvers, second_factor }: LinkedApproval["approval"]): string | undefined => {
   const how =
     "Decide with an API key that has the permission approve: perch approvals, or the API. If you have none, tell the sender of this link.";
@@ -70,7 +70,7 @@ function decisionForm({ approval, call }: LinkedApproval, isWhole: boolean): str
   return form(digest, [answerInput(field), button("answer", "Send the answer")]);
 }
 
-/** What of the call a person has to read. */
+/** The part of the call that a person has to read. */
 const shownOf = ({ approval, call }: LinkedApproval): string =>
   approval.kind === "question" ? (call.question ?? toText(call.arguments)) : toText(call.arguments);
 

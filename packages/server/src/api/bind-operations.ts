@@ -60,8 +60,8 @@ interface BindOptions extends Pick<ContextDeps, "clientOf" | "changeOnce" | "pub
 }
 
 /**
- * Which named operation of `security.mfa` it is: changes to an agent, to what belongs to it, and to what agents share. A decision
- * changes none of them, and the policy of its approval says whether it needs a code, which works only once.
+ * The named operation of `security.mfa`: changes to an agent, to its resources, and to resources that agents share. A
+ * decision changes none of them: the policy of its approval decides whether it needs a code, which works only once.
  */
 const mfaOperation = (key: OperationKey, type: string, source: AgentSource): MfaOperation | undefined => {
   if (!isAudited(key) || type === "approval" || (source === "none" && type !== "provider")) return undefined;
@@ -86,7 +86,7 @@ function concernedAgents(
 /** The operations with which the key that set an agent's `auth` by mistake can undo it. */
 const openInGracePeriod: readonly OperationKey[] = ["GET /v1/agents/{agent_id}", "PATCH /v1/agents/{agent_id}"];
 
-/** What of an operation is the same for all of its requests. */
+/** The facts of an operation that are the same for all of its requests. */
 interface Route {
   readonly key: OperationKey;
   readonly resourceType: string;

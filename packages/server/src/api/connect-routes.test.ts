@@ -22,7 +22,7 @@ const openConnectBrowser = () => openBrowser(testbed().perch);
 const createLinkOfAda = () => createLink(testbed().organisation, { user_id: "ada" });
 const exchanges = () => testbed().provider.requests.filter((request) => request === "POST /token").length;
 
-/** What differs between two requests anyway is left out. */
+/** Leaves out the parts that always differ between two requests. */
 const contentsOf = ({ status, headers, body }: BrowserAnswer) => {
   const { date: _, "x-correlation-id": __, ...rest } = Object.fromEntries(headers);
   return { status, headers: rest, body };

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { ApiError } from "../platform/api-error.ts";
 import { type ConsoleFile, type ConsoleFiles, type Encoding, styleNonceMark } from "./console-files.ts";
 
-/** What the page may load and reach: this server, and style elements that have the nonce of this one response. */
+/** The sources that the page may load and reach: this server, and style elements with the nonce of this response. */
 const pagePolicy = (nonce: string): string =>
   [
     "default-src 'none'",

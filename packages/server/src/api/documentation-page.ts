@@ -97,8 +97,8 @@ export const pageDocument = (document: OpenApiDocument): OpenApiDocument => ({
 });
 
 /**
- * The page can only keep a key in what it takes for `localStorage`, which is for good and for all tabs. Here that is `sessionStorage`:
- * for this tab, until it is closed.
+ * The page can only store a key in `localStorage`, which is permanent and shared by all tabs. Here that name leads to
+ * `sessionStorage`: for this tab, until it is closed.
  */
 export const tabStorageScript =
   'Object.defineProperty(window, "localStorage", { value: window.sessionStorage, configurable: true });\n';

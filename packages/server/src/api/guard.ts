@@ -23,14 +23,14 @@ export interface InstanceSecurity extends TransportSettings, Pick<SecuritySettin
 
 type NamedOperation = NonNullable<SecuritySettings["mfa"]>["operations"][number];
 
-/** What a change is for `security.mfa`. */
+/** The meaning of a change for `security.mfa`. */
 export interface MfaOperation {
   readonly name: NamedOperation;
   /** A change to keys. The instance asks for no factor there, but a key that has one always needs it. */
   readonly ofKey: boolean;
 }
 
-/** What the guard must know of an operation. */
+/** The facts that the guard needs about an operation. */
 export interface GuardedOperation {
   readonly mfa: MfaOperation | undefined;
   /**

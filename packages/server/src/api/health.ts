@@ -38,8 +38,8 @@ export interface Readiness {
 const doesNotAnswer = "Does not answer; the log says why";
 
 /**
- * `/healthz`: the process is alive. `/readyz`: what it cannot do without responds, so it may receive traffic; other parts that do
- * not are warnings, because a balancer that took every node away would make things worse.
+ * `/healthz`: the process is alive. `/readyz`: its required dependencies respond, so it may receive traffic. Other
+ * parts that do not respond are warnings, because a balancer that removed every node would make things worse.
  */
 export function healthRoutes(app: FastifyInstance, { checks, listSilent }: Readiness, logger: Logger): void {
   app.get("/healthz", async () => single({ status: "alive" }));

@@ -6,7 +6,7 @@ import { createParseInput } from "./parse-input.ts";
 
 function detailsOf(key: OperationKey, part: "query" | "body", value: unknown): readonly ErrorDetail[] {
   try {
-    // Without the path's parameters, which are not what these tests are about.
+    // Without the path's parameters, which these tests do not cover.
     createParseInput({ ...operations[key], params: undefined } as unknown as Operation)({
       params: {},
       query: part === "query" ? value : {},

@@ -14,7 +14,7 @@ const valueAt = (root: unknown, path: readonly PropertyKey[]): unknown =>
 
 const fieldOf = ({ path }: z.core.$ZodIssue): string => path.map(String).join(".");
 
-/** Without what else was found in a value of the wrong type: a text is not too short to be a list. */
+/** Drops further issues of a value of the wrong type: a text is not too short to be a list. */
 function withoutConsequences(issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue[] {
   const mistyped = new Set(issues.filter(({ code }) => code === "invalid_type").map(fieldOf));
   return issues.filter((issue) => issue.code === "invalid_type" || !mistyped.has(fieldOf(issue)));
@@ -83,7 +83,7 @@ const isTooDeep = (value: unknown, depth = 0): boolean =>
 
 type Part = "params" | "query" | "body";
 
-/** Parses one part of a request. Adds what is wrong with it to `details`. */
+/** Parses one part of a request, and adds its problems to `details`. */
 type ParsePart = (value: unknown, details: ErrorDetail[]) => unknown;
 
 /** For a part that the operation does not have. */
@@ -118,7 +118,7 @@ const createParsePart = (part: Part, schema: z.ZodObject | undefined): ParsePart
 
 export type ParseInput = (raw: Input) => Input;
 
-/** Parses what the contract names and refuses everything else, naming each problem. */
+/** Parses the fields of the contract and refuses all others, naming each problem. */
 export function createParseInput(operation: Operation): ParseInput {
   const parseParams = createParsePart("params", operation.params);
   const parseQuery = createParsePart("query", operation.query);

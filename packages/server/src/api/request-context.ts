@@ -42,7 +42,7 @@ export function eventRequest({ events }: Operation, { headers }: FastifyRequest)
   return { lastEventId: firstHeaderValue(headers["last-event-id"]) };
 }
 
-/** An operation, and how the audit log names what it changes. */
+/** An operation, and the audit log's name of the resource that it changes. */
 interface AuditedOperation {
   readonly key: OperationKey;
   readonly resourceType: string;
@@ -80,7 +80,10 @@ interface OperationRequest extends AuditedOperation {
   readonly body: unknown;
 }
 
-/** What a handler may ask about its request. Most handlers ask for little of it, so the rest is made only when it is read. */
+/**
+ * The context of a request for its handler. Most handlers use little of it, so the rest is created only when it is
+ * read.
+ */
 export class OperationContext implements RequestContext {
   readonly correlationId: string;
   readonly caller: Caller;

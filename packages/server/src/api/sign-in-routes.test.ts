@@ -7,7 +7,7 @@ import { defaultAccounts, type PeopleTestbed, startPeopleTestbed } from "../../t
 let testbed: PeopleTestbed;
 let perch: string;
 
-/** What the operator reads. */
+/** The reasons in the operator's log. */
 const reasons: string[] = [];
 const logger = pino(
   { level: "warn" },

@@ -19,7 +19,7 @@ const queryValue = ({ query }: FastifyRequest, name: string): string | undefined
   return typeof value === "string" ? value : undefined;
 };
 
-/** The sign-in page explains the code. What went wrong exactly is in the log. */
+/** The sign-in page explains the code. The exact reason is in the log. */
 const refusePerson = (reply: FastifyReply, code: SignInRefusal["code"]) =>
   reply.redirect(`/console/sign-in?error=${code}`, 303);
 

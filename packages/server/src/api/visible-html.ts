@@ -15,7 +15,10 @@ const entities: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
-/** Text from outside as HTML, for contents and for attributes in quotes: it stays text, and what is hidden in it shows. */
+/**
+ * Text from outside as HTML, for contents and for attributes in quotes: it stays text, and hidden characters become
+ * visible.
+ */
 export const visibleHtml = (text: string): string =>
   text
     .toWellFormed()

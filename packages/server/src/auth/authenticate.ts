@@ -55,7 +55,7 @@ export interface Credential {
 const bearerToken = (authorization: string | undefined): string | undefined =>
   authorization === undefined ? undefined : /^Bearer +(\S+)$/i.exec(authorization)?.[1];
 
-/** The key in `Authorization: Bearer <API_KEY>`, its checksum not verified; undefined for what cannot be a key. */
+/** The key in `Authorization: Bearer <API_KEY>`, its checksum not verified; undefined if it cannot be a key. */
 export function sentCredential(authorization: string | undefined): Credential | undefined {
   const token = bearerToken(authorization);
   if (token === undefined || !keyPattern.test(token)) return undefined;
@@ -70,7 +70,7 @@ export const sessionCredential = (token: string): Credential => ({
   isSession: true,
 });
 
-/** The same, or an error that says what is wrong. A mistyped key fails its checksum here, without a query. */
+/** The same, or an error that names the problem. A mistyped key fails its checksum here, without a query. */
 export function requireCredential(authorization: string | undefined): Credential {
   if (bearerToken(authorization) === undefined)
     throw unauthorized("Send an API key in the header `Authorization: Bearer <API_KEY>`.");

@@ -44,5 +44,5 @@ export const uuidAt = (bound: Buffer, index: number): string =>
     .toString("hex")
     .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 
-/** What comes after this many UUIDs. */
+/** The bytes after this many UUIDs. */
 export const afterUuids = (bound: Buffer, count: number): Buffer => bound.subarray(count * uuidBytes);

@@ -1,7 +1,7 @@
 import { ApiError, forbidden } from "../platform/api-error.ts";
 import { cookieName, cookieValues, isCsrfToken, isSessionToken } from "./session-token.ts";
 
-/** What a request says about the browser that sent it, and about the page that made the browser send it. */
+/** The headers of a request about its browser, and about the page that made the browser send it. */
 export interface BrowserFacts {
   readonly method: string;
   readonly isHttps: boolean;

@@ -31,6 +31,6 @@ export interface Scope {
   readonly organisationId: string;
   /** The one agent that the caller is restricted to; null: all agents. */
   readonly onlyAgentId: string | null;
-  /** Agents whose settings refuse this caller: lists leave out what belongs to them. */
+  /** Agents whose settings refuse this caller: lists leave out their resources. */
   readonly hiddenAgentIds?: readonly string[];
 }

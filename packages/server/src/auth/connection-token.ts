@@ -17,7 +17,7 @@ interface ConsentTokens {
 }
 
 export interface ConnectionTokens {
-  /** What the user's browser is sent to. */
+  /** The links that the user's browser is sent to. */
   readonly links: ConsentTokens;
   /** `state` at the provider. Neither counts as the other. */
   readonly states: ConsentTokens;

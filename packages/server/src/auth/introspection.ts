@@ -47,7 +47,7 @@ export function createIntrospect({ fetch, now, share }: IssuerDeps): Introspect 
     const cacheKey = hash("sha256", JSON.stringify([issuer.server.issuer, client.clientId, token]), "base64");
     const cached = cache.get(cacheKey);
     if (cached) return cached.claims;
-    // One organisation can neither flood its issuer nor hold, with a slow one, what others need.
+    // One organisation can neither flood its issuer nor, with a slow one, use up the calls that others need.
     const claims = await share.hold(organisationId, () => requestIntrospection(issuer, client, token));
     cache.set(cacheKey, { claims });
     return claims;

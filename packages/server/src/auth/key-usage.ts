@@ -28,7 +28,7 @@ function createBatch(db: Database, logger: Logger, what: "key" | "session", upda
       try {
         await update(db.unscoped, batch);
       } catch (error) {
-        // Put back what was not written, unless it has been used again since.
+        // Puts back times that were not written, unless the key has been used again since.
         for (const [id, at] of batch) if (!pending.has(id)) pending.set(id, at);
         logger.warn({ err: error, [`${what}s`]: batch.size }, `${what} last-used times not written, will retry`);
       }

@@ -7,7 +7,7 @@ const lockDurationMs = 15 * 60_000;
 export const stepUpTtlMs = 10 * 60_000;
 export const enrolmentTtlMs = 24 * 60 * 60_000;
 
-/** What a factor's row says of one more attempt, before its code is judged. A right code then clears both. */
+/** The factor's row after one more attempt, before its code is checked. A right code then clears both. */
 export function countAttempt(failures: number, nowMs: number): { failures: number; locked_until: Date | null } {
   const counted = failures + 1;
   return counted < lockAfterFailures

@@ -17,7 +17,7 @@ export interface OpenIdSettings {
   readonly redirectUri: string;
 }
 
-/** What ties an answer of the issuer to the browser that asked. */
+/** The secrets that tie an issuer's answer to the browser that asked. */
 export interface SignInSecrets {
   readonly state: string;
   readonly nonce: string;
@@ -31,7 +31,7 @@ export interface PersonTokens {
   readonly accessTokenExpiresAtMs: number | null;
 }
 
-/** What the issuer says about a person now. */
+/** The issuer's current statement about a person. */
 export interface IssuerAnswer {
   readonly claims: Claims;
   readonly tokens: PersonTokens;
@@ -81,7 +81,7 @@ const clientRefused = (error: unknown): never => {
   );
 };
 
-/** Every failure gets a kind, and what the issuer or the browser wrote stays out of it. */
+/** Every failure gets a kind, and contains no text of the issuer or the browser. */
 async function withKind<T>(work: () => Promise<T>, phase: Phase): Promise<T> {
   try {
     return await work();

@@ -27,7 +27,7 @@ const deniedAtIssuer: readonly string[] = [
   ...["login_required", "consent_required", "interaction_required", "account_selection_required"],
 ];
 
-/** What these mean is the operator's to mend, and may be mended while people are signed in. */
+/** The operator must correct the cause of these, and can do so while people are signed in. */
 const ownMistakes: readonly string[] = ["invalid_client", "unauthorized_client"];
 
 const isComparison = (error: unknown): boolean =>

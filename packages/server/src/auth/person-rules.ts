@@ -9,7 +9,7 @@ export interface Person {
   readonly email: string | null;
 }
 
-/** What a person may do in one organisation. */
+/** A person's rights in one organisation. */
 export interface Access {
   readonly organisationId: string;
   readonly role: Role;
@@ -32,7 +32,7 @@ const maxEmailLength = 254;
 const unprintable =
   /[\p{Cc}\p{Cs}\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff\ufff9-\uffff\u{e0000}-\u{e007f}]+/gu;
 
-/** One line that shows as what it is, whatever is beside it; null if nothing of it is left. */
+/** One line that displays safely beside any text; null if nothing of it is left. */
 function displayText(value: unknown, maxLength: number): string | null {
   if (typeof value !== "string") return null;
   // Cut first, because the text comes from outside and the replacements below read all of it.

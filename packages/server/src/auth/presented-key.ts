@@ -2,7 +2,7 @@ import type { KeyStatus, SignedInPerson } from "@perch/contract";
 import { type Kysely, sql } from "kysely";
 import type { DB } from "../db/generated-rows.ts";
 
-/** An API key, as found by what a request presents: itself, or a session. */
+/** An API key, found by the credential of a request: the key itself, or a session. */
 export interface PresentedKey {
   /** The id of the key; for a person, who has none, of the session. */
   readonly id: string;
@@ -29,7 +29,7 @@ export interface PresentedKey {
   } | null;
 }
 
-/** The one query without an organisation, because it is what determines the organisation. */
+/** The only query without an organisation, because it determines the organisation. */
 export async function findKeyByDigest(db: Kysely<DB>, digest: Buffer): Promise<PresentedKey | undefined> {
   const { rows } = await sql<Omit<PresentedKey, "session">>`select * from find_key_with_origin(${digest})`.execute(db);
   const [row] = rows;
@@ -45,7 +45,7 @@ interface KeyTimes {
   readonly revoked_at: Date | null;
 }
 
-/** Whether what was presented counts: the key, and the session if it was one. */
+/** Whether the credential is valid: the key, and the session if it was one. */
 export function isActive(key: PresentedKey, now: Date): boolean {
   if (keyStatus(key, now) !== "active") return false;
   const { session } = key;

@@ -26,12 +26,12 @@ interface SessionRow {
   readonly key_origin_id: string | null;
 }
 
-/** A session or a link, as found by what a request presents. What it may do is what its key or its person may do. */
+/** A session or a link, found by the credential of a request. It has the rights of its key or its person. */
 export interface PresentedSession extends PresentedKey {
   readonly session: NonNullable<PresentedKey["session"]>;
 }
 
-/** What a person may do: the role's permissions, and `approve` if a group of the person has it. */
+/** A person's permissions: the role's, and `approve` if a group of the person has it. */
 export const personPermissions = (role: Role, mayApprove: boolean): Permission[] =>
   mayApprove ? [...roles[role], "approve"] : [...roles[role]];
 

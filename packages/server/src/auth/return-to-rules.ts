@@ -5,7 +5,7 @@ const home = "/console";
  */
 const maxLength = 1000;
 
-/** Any origin: only what a browser would make of the path counts. */
+/** Any origin, because only the path as a browser resolves it counts. */
 const anyOrigin = "https://perch.invalid";
 
 /** The path of the console to go to after a sign-in. Whatever a browser might take for anything else leads to its first page. */

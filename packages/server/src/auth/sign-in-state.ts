@@ -4,7 +4,10 @@ import type { SignInSecrets } from "./openid-client.ts";
 /** How long a person may take at the issuer. */
 export const signInMinutes = 10;
 
-/** What a browser keeps while the person is at the issuer. Sealed: neither the browser nor a script can read or change it. */
+/**
+ * The state that a browser stores while the person is at the issuer. It is sealed: neither the browser nor a script can
+ * read or change it.
+ */
 export interface SignInState {
   readonly secrets: SignInSecrets;
   /** A path of the console. */
@@ -23,7 +26,7 @@ const purpose = "sign-in state";
 export const sealSignInState = (sealer: Sealer, state: SignInState, nowMs: number): string =>
   sealer.seal(JSON.stringify({ ...state, expiresAtMs: nowMs + signInMinutes * 60_000 }), purpose).toString("base64url");
 
-/** Undefined for what this installation did not seal, or sealed too long ago. */
+/** Undefined if this installation did not seal it, or sealed it too long ago. */
 export function openSignInState(sealer: Sealer, sealed: string, nowMs: number): SignInState | undefined {
   try {
     const { expiresAtMs, ...state } = JSON.parse(

@@ -8,7 +8,7 @@ import { invalidToken, type TokenUser } from "./token-user.ts";
 
 export type OAuthSettings = Extract<RedactedAuth, { type: "oauth2" }> & { readonly clientSecret: string | undefined };
 
-/** `organisationId` is the caller's: what its issuers take is limited. */
+/** `organisationId` is the caller's, whose calls to issuers are limited. */
 export type VerifyOAuth = (token: string, settings: OAuthSettings, organisationId: string) => Promise<TokenUser>;
 
 type Claims = Readonly<Record<string, unknown>>;

@@ -19,10 +19,13 @@ export interface SharedCacheOptions {
   readonly partOf: (owner: string, maxBytes: number) => number;
 }
 
-/** What an entry needs beside its value: keys, maps and dates. */
+/** The memory of an entry besides its value: keys, maps and dates. */
 const entryBytes = 500;
 
-/** About what a value occupies at most: it is mostly text, of two bytes a character, and answers are made from it and kept too. */
+/**
+ * The approximate maximum size of a value: it is mostly text, of two bytes a character, and answers made from it are
+ * stored too.
+ */
 export const bytesOf = (value: unknown): number => (value === undefined ? 0 : JSON.stringify(value).length * 4);
 
 interface Owned {

@@ -45,7 +45,7 @@ function composeLimits(core: Core) {
   };
 }
 
-/** What an API node remembers of agents, versions and keys, as long as nothing changes. */
+/** An API node's caches of agents, versions and keys. */
 function composeDirectories(core: Core) {
   const { config, db, nowMs: now, shares, definitions, keys } = core;
   const { cacheBytes, tiers } = shares;
@@ -68,7 +68,7 @@ function composeFactors(core: Core) {
   };
 }
 
-/** What an API node consists of, besides its core. */
+/** The parts of an API node besides its core. */
 async function composeParts(core: Core) {
   const { db, logger, nowMs, telemetry } = core;
   const schema = await currentSchema();
@@ -88,7 +88,7 @@ async function composeParts(core: Core) {
 }
 type Parts = Awaited<ReturnType<typeof composeParts>>;
 
-/** What answers the operations. */
+/** The handlers of the operations. */
 function composeHandlers(core: Core, { directories, limits, factors, work, decisions, people, now, schema }: Parts) {
   const { config, telemetry } = core;
   const { agents, serving, findUsage } = directories;

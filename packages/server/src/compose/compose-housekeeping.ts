@@ -41,7 +41,7 @@ export function housekeepingSteps(core: Core, engine: Pick<Engine, "eraseUser">)
   ];
 }
 
-/** What is done every hour, once in a cell. */
+/** The hourly work, done once in a cell. */
 export function composeHousekeeping(core: Core, engine: Pick<Engine, "eraseUser">) {
   const { nowMs, telemetry } = core;
   const steps = telemetry.timeHousekeeping(housekeepingSteps(core, engine));

@@ -7,10 +7,10 @@ import { reconcileService } from "../workflows/reconcile.ts";
 import { type Core, depsOf } from "./core.ts";
 import { createReconcile } from "./resources.ts";
 
-/** What is younger is under way in all likelihood. */
+/** Anything younger is probably under way. */
 const maxMinAgeSeconds = 60;
 
-/** What is done every few minutes, once in a cell, so that nothing stays open for ever that the engine has lost. */
+/** The work of every few minutes, done once in a cell, so that nothing stays open for ever that the engine has lost. */
 export function composeReconcile(
   core: Core,
   engine: Engine,

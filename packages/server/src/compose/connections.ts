@@ -4,7 +4,10 @@ import { createFindToken } from "../resources/connections/find-connection-token.
 import { createRefreshGrant } from "../resources/connections/refresh-grant.ts";
 import { type Core, depsOf } from "./core.ts";
 
-/** Finds the tokens of the accounts that tools are called with. A process has one: what is under way is shared by its runs. */
+/**
+ * Finds the tokens of the accounts that tools are called with. A process has one, so that its runs share requests under
+ * way.
+ */
 export const composeFindToken = (core: Core, dispatchDeliveries: () => void): FindToken =>
   createFindToken({
     ...depsOf(core),

@@ -51,7 +51,7 @@ import {
   type ResourceMetrics,
 } from "./resources.ts";
 
-/** What processes share through Valkey, or their in-process forms. */
+/** The state that processes share through Valkey, or its in-process forms. */
 interface SharedState {
   readonly gate: Gate;
   readonly slots: RunSlots;
@@ -66,7 +66,7 @@ interface Outbound {
   /** `guarded` is for addresses that organisations configure, `trusted` for those of the operator. */
   readonly guarded: GuardedClient;
   readonly trusted: GuardedClient;
-  /** What tenants must not reach: what is configured, and what this process turns out to listen on. */
+  /** The addresses that tenants must not reach: those configured, and those that this process listens on. */
   readonly ownAddresses: ListeningAddresses;
   readonly findSecrets: FindSecrets;
   /** Puts secrets into a call. */
@@ -84,7 +84,7 @@ export interface Core {
   readonly telemetry: Telemetry & ResourceMetrics;
   readonly tracing: Tracing;
   readonly db: Database;
-  /** What one organisation may hold of what this process has. */
+  /** The parts of this process's resources that one organisation may use. */
   readonly shares: Shares;
   readonly quotas: Quotas;
   /** Parts that this process can do without for a while: the engine and Valkey. */
@@ -99,7 +99,7 @@ export interface Core {
   readonly definitions: Definitions;
 }
 
-/** What functions ask for by name. */
+/** The dependencies that functions ask for by name. */
 export const depsOf = ({ shared, keys, outbound, memory, shares, ...core }: Core) => ({
   ...shares.of,
   ...core,
@@ -165,7 +165,10 @@ function composeQuotas(db: Database, logger: Logger, telemetry: Telemetry, nowMs
   });
 }
 
-/** What processes share through Valkey, or their in-process forms. All of it shares what this process knows of Valkey. */
+/**
+ * The state that processes share through Valkey, or its in-process forms. All of it shares this process's view of
+ * Valkey.
+ */
 function composeShared(
   config: Config,
   telemetry: Telemetry,
@@ -231,7 +234,7 @@ function composeOutbound(
   };
 }
 
-/** What every command and role needs: the database, and Valkey or its in-process replacement. */
+/** The needs of every command and role: the database, and Valkey or its in-process replacement. */
 export function composeCore(config: Config, logger: Logger, nowMs = wallClock): Core {
   const telemetry = composeTelemetry(config);
   const { valkey, shared } = composeShared(config, telemetry, logger, nowMs);

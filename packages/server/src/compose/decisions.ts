@@ -14,7 +14,7 @@ export function composeDecisions(core: Core, continueRuns: Pick<ContinueRuns, "s
   const decideApproval = createDecideApproval(deps);
   const now = () => new Date(core.nowMs());
   return {
-    /** What the handlers need. */
+    /** The dependencies of the handlers. */
     deps: {
       checkSchema,
       decideApproval,

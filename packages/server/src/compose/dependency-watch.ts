@@ -6,7 +6,7 @@ export interface Dependency {
   readonly name: string;
   /** Host and port, for the log. */
   readonly addresses: readonly string[];
-  /** What does not work while it is away. */
+  /** The functions that do not work while it is unavailable. */
   readonly effect: string;
   /** Throws if it does not answer. */
   readonly ping: () => Promise<unknown>;

@@ -9,7 +9,10 @@ import { type Core, depsOf } from "./core.ts";
 import { createSweeps } from "./resources.ts";
 import { runSweeps } from "./run-sweeps.ts";
 
-/** What every process hands over to the engine and to other processes, and the loop that does again what was left. */
+/**
+ * The work that every process hands over to the engine and to other processes, and the loop that repeats unfinished
+ * work.
+ */
 export function composePeriodicWork(
   core: Core,
   { gate, slots }: { readonly gate: Pick<Gate, "replaceEpoch">; readonly slots: RunSlots },

@@ -74,7 +74,7 @@ type PartOf<D, K extends keyof Resource> = D extends { readonly [P in K]: infer 
 type Part<K extends keyof Resource> = PartOf<Declared, K>;
 type All<U> = (U extends unknown ? (each: U) => void : never) extends (all: infer I) => void ? I : never;
 type FirstArgument<F> = F extends () => unknown ? never : F extends (deps: infer D) => unknown ? D : never;
-/** What the functions of all resources need together. */
+/** The dependencies of the functions of all resources together. */
 type DepsOf<K extends keyof Resource> = All<FirstArgument<Part<K>>>;
 type StagesOf<E> = E extends { readonly stages: infer S } ? S : never;
 
@@ -87,7 +87,7 @@ const dataKeys = merge<Readonly<Record<string, DataKey>>>(
   resources.flatMap((resource) => ("dataKeys" in resource ? [resource.dataKeys] : [])),
 );
 export const dataKeyPurposes: readonly string[] = [...new Set(Object.values(dataKeys).map(({ purpose }) => purpose))];
-/** What resources make of their data keys: sealers, digests and keys. */
+/** The resources' uses of their data keys: sealers, digests and keys. */
 export const createKeyUses = (keyFor: (purpose: string) => KeySource): KeyUses =>
   Object.fromEntries(
     Object.entries(dataKeys).map(([name, { purpose, create }]) => [name, create(keyFor(purpose))]),
@@ -170,7 +170,7 @@ export const onAgentDelete: OnAgentDelete = async (trx, agent, add) => {
 export const onAgentResume = async (trx: OrganisationTransaction, agent: AgentKey): Promise<void> => {
   for (const resource of resources) if ("onAgentResume" in resource) await resource.onAgentResume(trx, agent);
 };
-/** In the background: what fails is left to reconciling. */
+/** In the background: reconciling repeats failed work. */
 export const createAfterAgentDelete = (
   deps: DepsOf<"afterAgentDelete"> & { readonly logger: Logger },
 ): ((agent: AgentKey) => void) => {

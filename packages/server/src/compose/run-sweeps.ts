@@ -23,7 +23,7 @@ export function runSweeps(sweeps: readonly Sweep[], logger: Logger) {
     if (sweep && second % sweep.everySeconds === 0) start(sweep);
   }, 1000 / sweeps.length).unref();
   return {
-    /** Returns when what is under way has ended. */
+    /** Returns when the work under way has ended. */
     stop: async (): Promise<void> => {
       clearInterval(timer);
       await Promise.all(underWay.values());

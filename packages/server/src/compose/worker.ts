@@ -84,7 +84,7 @@ export async function composeWorker(core: Core, { erasurePauseMs = 2000 }: Worke
   ];
   telemetry.watchEngineNodes(adminProbes(config.adminUrls));
   let periodic: PeriodicServices | undefined;
-  // An engine that does not know this worker may have come back empty, and has lost what was scheduled.
+  // An engine that does not know this worker may have come back empty, without its schedules.
   const onRegistered = () => periodic?.ensure();
   const { endpoint, registration, drain } = await serveRelease(core, services, onRegistered);
   periodic = keepPeriodicServices({ ingressUrls: config.ingressUrls, logger });

@@ -86,7 +86,7 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
 
 export type Config = Readonly<ReturnType<typeof readConfig>>;
 
-/** For a command that says what is wrong: the settings of other parts that can be read, even if some cannot. */
+/** For a command that reports problems: the settings of other parts that can be read, even if some cannot. */
 export function readUsableSettings(environment: NodeJS.ProcessEnv) {
   const { values } = parseEnvironment(environment);
   return {

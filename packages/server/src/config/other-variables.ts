@@ -9,7 +9,7 @@ const others = {
 
 export const otherVariables: ReadonlySet<string> = new Set(Object.values(others).flat());
 
-/** What Kubernetes sets in every pod for a service whose name starts with `perch`. */
+/** Variables that Kubernetes sets in every pod for a service whose name starts with `perch`. */
 const serviceLink = /^PERCH_(.+_)?(SERVICE_HOST|SERVICE_PORT(_.+)?|PORT_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)$/;
 
 export const isServiceLink = (variable: string, value: string): boolean =>

@@ -21,8 +21,8 @@ export interface Database {
    */
   readonly onBehalfOf: <T>(organisationId: string, work: (db: Kysely<DB>) => Promise<T>) => Promise<T>;
   /**
-   * Without an organisation: tenants' tables look empty. For what all organisations need: authentication, readiness, records of
-   * runs, upkeep. It has connections of its own, which no organisation's work can occupy.
+   * Without an organisation, so tenants' tables look empty. For work on behalf of all organisations: authentication,
+   * readiness, records of runs, upkeep. It has its own connections, which no organisation's work can occupy.
    */
   readonly unscoped: Kysely<DB>;
   /** Throws if the database does not respond. */

@@ -16,7 +16,7 @@ function changed(change: (url: URL) => void): string {
   return url.href;
 }
 
-/** What a command prints when PostgreSQL refuses this. */
+/** The output of a command when PostgreSQL refuses this. */
 async function explain(url: string, statement = "select 1"): Promise<string | undefined> {
   const error = await withClient(url, (client) => client.query(statement)).then(
     () => undefined,

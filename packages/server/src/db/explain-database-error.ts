@@ -90,7 +90,7 @@ const clientMessages: readonly (readonly [RegExp, Explain])[] = [
   ],
 ];
 
-/** One line that says what to do about a failure of PostgreSQL, or undefined for one that only a developer can explain. */
+/** One line of advice about a failure of PostgreSQL, or undefined for one that only a developer can explain. */
 export function explainDatabaseError(error: unknown, { url, source }: Target): string | undefined {
   const place = placeOf(url);
   for (const each of chainOf(error).toReversed()) {

@@ -19,7 +19,7 @@ export interface SqlFunction {
   readonly text: string;
 }
 
-/** What a release brings to the database. */
+/** The database objects of a release. */
 export interface Schema {
   readonly release: string;
   /** By name, in order. */
@@ -80,7 +80,7 @@ interface Applied {
   readonly functions: ReadonlyMap<string, string>;
 }
 
-/** What the database has; all of it empty before the first migration. */
+/** The objects that the database has; all of it empty before the first migration. */
 async function findApplied(db: Kysely<DB>): Promise<Applied> {
   const { rows } = await sql<{ migrated: boolean; tracked: boolean }>`
     select to_regclass('public.kysely_migration') is not null as migrated,

@@ -12,7 +12,7 @@ export function openForCommand(settings: pg.PoolConfig): Kysely<DB> {
 }
 
 /**
- * As the owner of the tables. Row-level security applies to it too, but it is a member of perch_platform and perch_recorder and
- * reads what these may read of all organisations.
+ * As the owner of the tables. Row-level security applies to it too, but it is a member of perch_platform and
+ * perch_recorder and can read the same rows of all organisations as they can.
  */
 export const openAsOwner = (url: string): Kysely<DB> => openForCommand({ connectionString: url, max: 2 });

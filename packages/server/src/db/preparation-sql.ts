@@ -1,4 +1,4 @@
-/** A role that logs in, with what PostgreSQL stores of its password. */
+/** A role that logs in, with PostgreSQL's stored form of its password. */
 export interface Login {
   readonly name: string;
   readonly verifier: string;
@@ -6,7 +6,7 @@ export interface Login {
   readonly replacesPassword: boolean;
 }
 
-/** What makes PostgreSQL ready for `migrate` and `serve`. Every statement may run any number of times. */
+/** The SQL that makes PostgreSQL ready for `migrate` and `serve`. Every statement may run any number of times. */
 export interface Preparation {
   readonly database: string;
   /** Owns the database and its tables, and migrates. It needs no right beyond that database. */

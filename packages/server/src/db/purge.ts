@@ -2,7 +2,10 @@ import { type Kysely, sql } from "kysely";
 import type { DB } from "./generated-rows.ts";
 import type { Purge, Tables } from "./tables.ts";
 
-/** What one transaction deletes, and how long one step of housekeeping goes on. What it leaves, the next one does. */
+/**
+ * How many rows one transaction deletes, and how long one step of housekeeping goes on. The next one continues with the
+ * rest.
+ */
 export const purgedTogether = 1000;
 export const maxPurgeMs = 20_000;
 
@@ -20,8 +23,8 @@ interface PurgeStep {
 }
 
 /**
- * A step for each table that has rows to purge. It deletes what nothing needs any more, in small transactions and for some seconds at
- * most. Safe to run concurrently. Its cost follows what is due, not what is stored.
+ * A step for each table that has rows to purge. It deletes rows that are no longer needed, in small transactions and
+ * for some seconds at most. Safe to run concurrently. Its cost grows with the due rows, not with the stored ones.
  */
 export function createPurgeSteps({ db, nowMs, onPurged }: PurgeDeps, tables: Tables): PurgeStep[] {
   const purge = async (table: string, { function: name, keptDays, keptRows }: Purge): Promise<void> => {

@@ -6,7 +6,7 @@ import { currentSchema, pendingMigrations } from "./migrate.ts";
 import { refuseOldServer, serverVersionSql } from "./refuse-old-server.ts";
 import { refusePrivilegedRole } from "./refuse-privileged-role.ts";
 
-/** The database lacks what this release needs, and `migrate` brings it. */
+/** The database lacks objects that this release needs, and `migrate` creates them. */
 export class PendingMigrations extends OperatorError {}
 
 const maxNamed = 3;

@@ -1,7 +1,7 @@
 import { ShareRefusal } from "../fairness/shares.ts";
 import { isConnectionFailure } from "./connection-failure.ts";
 
-/** What PostgreSQL's driver adds to an error. */
+/** The fields that PostgreSQL's driver adds to an error. */
 interface StatementError extends Error {
   /** The SQLSTATE. */
   readonly code?: unknown;
@@ -42,7 +42,7 @@ const reasons: readonly (readonly [RegExp, string])[] = [
   [/^23/, "they break a rule of the database"],
 ];
 
-/** Why the database refuses data, in words for users: without the data, and without what the database says about them. */
+/** Why the database refuses data, in words for users: without the data, and without the database's own message. */
 export function describeRefusedData(error: unknown): string {
   const state = stateOf(error);
   const reason = reasons.find(([pattern]) => pattern.test(state))?.[1] ?? "they hold a value that cannot be stored";

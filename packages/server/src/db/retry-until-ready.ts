@@ -4,7 +4,7 @@ interface Wait<T> {
   /** How long to try again; 0 is one attempt. */
   readonly seconds: number;
   readonly attempt: () => Promise<T>;
-  /** What is missing, in a sentence. Undefined for a failure that no waiting mends, which is thrown at once. */
+  /** The missing part, in a sentence. Undefined for a failure that waiting does not fix, which is thrown at once. */
   readonly explain: (error: unknown) => string | undefined;
   /** Called when the waiting begins, when its reason changes, and every five seconds. */
   readonly onWaiting: (reason: string, waitedSeconds: number) => void;

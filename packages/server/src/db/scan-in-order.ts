@@ -4,14 +4,14 @@ import { ofVisibleAgent, type VisibleAgents } from "./of-visible-agent.ts";
 
 interface Scan {
   readonly scope: VisibleAgents;
-  /** `select … from … where …`, by what an index has, with `organisation_id` and `agent_id`. */
+  /** `select … from … where …`, by the columns of an index, with `organisation_id` and `agent_id`. */
   readonly select: RawBuilder<unknown>;
   /** The order of that index. */
   readonly order: RawBuilder<unknown>;
-  /** What no index has: compared in each row that is read. */
+  /** Conditions that no index has: compared in each row that is read. */
   readonly matches: readonly RawBuilder<boolean>[];
   readonly limit: number;
-  /** What a request costs at most, however few rows match. */
+  /** The maximum cost of a request, however few rows match. */
   readonly maxRead: number;
 }
 

@@ -6,7 +6,10 @@ const printableAscii = /^[\x21-\x7e]{8,200}$/;
 
 export const isPassword = (text: string): boolean => printableAscii.test(text);
 
-/** What PostgreSQL stores of a password (RFC 5803). Sent instead of it, the password is in no statement and no log. */
+/**
+ * PostgreSQL's stored form of a password (RFC 5803). Because it is sent in place of the password, no statement or log
+ * contains that.
+ */
 export function scramVerifier(password: string, salt: Buffer = randomBytes(16)): string {
   const salted = pbkdf2Sync(password, salt, iterations, 32, "sha256");
   const keyOf = (name: string) => createHmac("sha256", salted).update(name).digest();

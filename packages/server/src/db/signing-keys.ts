@@ -140,7 +140,9 @@ export function createSigningKeys(deps: SigningKeysDeps): SigningKeys {
 }
 
 interface Rotation {
-  /** How long receivers can learn the new key before it signs, and how long they can verify what the old one signed. */
+  /**
+   * How long receivers can learn the new key before it signs, and how long they can verify signatures of the old one.
+   */
   readonly overlapSeconds: number;
   /** The old keys are void at once, and the new one signs at once. */
   readonly revoke: boolean;

@@ -10,18 +10,24 @@ export interface Purge {
 }
 
 /**
- * What bounds the rows of a table. `partitions` are dropped whole after the days in `partitioned_tables`; `fixed` is a number of rows
- * for each organisation, agent or other row; `handled` rows go when the work that they stand for is done.
+ * The bound of a table's rows. `partitions` are dropped whole after the days in `partitioned_tables`; `fixed` is a
+ * number of rows for each organisation, agent or other row; `handled` rows go when the work that they stand for is
+ * done.
  */
 type Bound =
   | { readonly bound: "partitions" | "quota" | "fixed" | "handled"; readonly purge?: Purge }
   | { readonly bound: "purge"; readonly purge: Purge };
 
-/** What becomes of the rows of a table. All that have an `organisation_id` go with their organisation, by the catalogue. */
+/**
+ * How the rows of a table are deleted. All that have an `organisation_id` go with their organisation, by the catalogue.
+ */
 export type Table = Bound & {
-  /** What deletes the rows of a purged agent: a database function, or the bound. */
+  /** The deletion of a purged agent's rows: a database function, or the bound. */
   readonly agent?: "purge_agent" | "bound";
-  /** What erases each column that can name a user: a database function or a stage of the erasure; or why none has to. */
+  /**
+   * The erasure of each column that can name a user: a database function or a stage of the erasure; or why it needs
+   * none.
+   */
   readonly users?: Readonly<Record<string, { readonly by: string } | { readonly kept: string }>>;
 };
 

@@ -31,8 +31,9 @@ async function countOwn({ admin, workerUrl, release }: DrainOptions): Promise<nu
 }
 
 /**
- * The end of a run begins others, such as its deliveries, and until a worker of the active release has registered they come here.
- * So none is accepted any more before the last count: what is refused was bound to nothing, and waits for the other release.
+ * The end of a run begins other work, such as its deliveries, which comes here until a worker of the active release has
+ * registered. So no more work is accepted before the last count. Refused work was not bound to this release, and waits
+ * for the other one.
  */
 async function isDrained(options: DrainOptions): Promise<boolean> {
   if ((await countOwn(options)) > 0) return false;

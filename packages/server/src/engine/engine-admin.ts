@@ -26,7 +26,7 @@ export interface EngineAdmin {
   readonly move: (id: string, uri: string) => Promise<void>;
   /** Ends an invocation at once, whatever its journal holds. */
   readonly kill: (invocationId: string) => Promise<void>;
-  /** Makes the engine forget an address. It does not check what is bound to it. */
+  /** Makes the engine forget an address, without a check for runs bound to it. */
   readonly remove: (id: string) => Promise<void>;
 }
 

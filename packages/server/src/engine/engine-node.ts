@@ -43,7 +43,7 @@ const staleConnectionMs = 10_000;
 
 const noAnswer = () => new Error("The engine's node did not answer in time");
 
-/** Aborts after this time, unless what arrived meanwhile is the answer: timers run before input is read. */
+/** Aborts after this time, unless the answer has arrived in the meantime: timers run before input is read. */
 async function withLimit({ response, abort }: Exchange, limitMs: number): Exchange["response"] {
   let isOver = false;
   const abortUnlessOver = () => {

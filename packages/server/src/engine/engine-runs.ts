@@ -10,7 +10,7 @@ export interface OpenRun {
   readonly sessionKey: string | null;
 }
 
-/** What the engine keeps of runs, by its admin port. */
+/** The engine's data about runs, by its admin port. */
 export interface EngineRuns {
   /** Open runs of all organisations that were accepted until then: their ids hold that time. */
   readonly listOpen: (until: Date) => Promise<OpenRun[]>;
@@ -20,7 +20,10 @@ export interface EngineRuns {
   readonly purge: (runIds: readonly string[]) => Promise<number>;
   /** The same for every ended call that names the organisation, as its key or as its sender. */
   readonly purgeNaming: (organisationId: string) => Promise<number>;
-  /** The same for what turns of the user's sessions sent to other services: the engine names the session as its sender. */
+  /**
+   * The same for messages that turns of the user's sessions sent to other services: the engine names the session as
+   * their sender.
+   */
   readonly purgeSent: (
     organisationId: string,
     userId: string,

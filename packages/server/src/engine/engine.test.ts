@@ -144,7 +144,7 @@ test("each continuation of a run has a key of its own, and runs in its session",
       body: turn,
     },
   ]);
-  // Nothing but a continuation has its key: what begins a run joins it, however often the run has waited.
+  // Only a continuation has its key. The start of a run joins the first start, however often the run has waited.
   await engine.start({ ...createRun(), id: alone.id, cut: 2 });
   expect(node.calls.at(-1)?.key).toBe(alone.id);
   await engine.close();

@@ -48,10 +48,13 @@ export interface Engine {
   readonly clearMemory: (clear: ClearKey) => Promise<void>;
   /** Returns when the engine will see the erasure through. With `again` it starts over if an earlier hand-over came to nothing. */
   readonly eraseUser: (erasure: ErasureKey, again?: "again") => Promise<void>;
-  /** Asks for what is due to be delivered now. Does not wait: if the engine cannot be reached, the sweep finds them. */
+  /** Asks to send the due deliveries now. Does not wait: if the engine cannot be reached, the sweep finds them. */
   readonly dispatchDeliveries: () => void;
   readonly close: () => Promise<void>;
-  /** What the engine knows of a run, or of its continuation: its result once it has one, for an hour. Throws if the engine does not say. */
+  /**
+   * The engine's state of a run, or of its continuation: its result once it has one, for an hour. Throws if the engine
+   * does not answer.
+   */
   readonly findRun: (run: RunKey) => Promise<"unknown" | "under_way" | RunResult>;
   /** Starts a run, or its continuation, that the engine may have lost. False: it has it, and nothing changes. */
   readonly restart: (run: RunInput | ContinuedRun) => Promise<boolean>;
@@ -97,7 +100,7 @@ const isAccepted = (answer: string): boolean =>
 
 /** While some node answers, though not this call: the partitions of a lost node have no leader until others take over. */
 const startTimeoutMs = 30_000;
-/** Short: what could not be sent is sent again by a sweep. */
+/** Short, because a sweep repeats what could not be sent. */
 const sendTimeoutMs = 2000;
 
 export function createEngine({ ingressUrls, logger, onFailure }: EngineOptions): Engine {

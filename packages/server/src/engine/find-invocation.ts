@@ -1,6 +1,6 @@
 import { reasonOfFailedCall } from "../platform/reason-of-failed-call.ts";
 
-/** What the engine knows of an invocation. It keeps the output of one that has ended for an hour. */
+/** The engine's state of an invocation. It stores the output of an ended one for an hour. */
 export type FoundInvocation =
   | "unknown"
   | "under_way"

@@ -7,7 +7,7 @@ const healthLimitMs = 2000;
 export async function isServed(uri: string): Promise<boolean> {
   const { origin, pathname } = new URL(uri);
   const session = connect(origin);
-  // What fails is also an error of the request.
+  // Each such failure is also an error of the request.
   session.on("error", () => undefined);
   try {
     const request = session.request({ ":path": `${pathname.replace(/\/$/, "")}/health` });

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Http2ServerRequest } from "node:http2";
 
-/** What the engine had journaled of an invocation when this attempt of it began. */
+/** The engine's journal of an invocation when this attempt of it began. */
 export interface Journal {
   readonly hasStep: (name: string) => boolean;
   readonly hasSteps: () => boolean;
@@ -52,7 +52,10 @@ const bytesOf = (message: Buffer, field: number): Buffer => {
   return Buffer.isBuffer(value) ? value : Buffer.alloc(0);
 };
 
-/** Reads the journal from the beginning of what the engine sends: a start message with the number of entries, then the entries. */
+/**
+ * Reads the journal from the beginning of the engine's request: a start message with the number of entries, then the
+ * entries.
+ */
 export class JournalReader implements Journal {
   readonly #steps = new Set<string>();
   #unread: Buffer = Buffer.alloc(0);

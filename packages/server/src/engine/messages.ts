@@ -41,7 +41,9 @@ export interface RunInput {
   readonly linesWritten?: number;
 }
 
-/** Continues a run that waited: what it needs is in the database. With the run's id, `cut` is the engine's idempotency key. */
+/**
+ * Continues a run that waited: its state is in the database. With the run's id, `cut` is the engine's idempotency key.
+ */
 export interface ContinuedRun {
   readonly id: string;
   readonly organisationId: string;
@@ -76,7 +78,10 @@ interface HeldSlot {
   readonly slotHeldByCut?: number;
 }
 
-/** `server_error`: Perch itself failed. Every other failure is the doing of the agent, of its limits, or of what it calls. */
+/**
+ * `server_error`: Perch itself failed. The cause of every other failure is the agent, its limits, or a service that it
+ * calls.
+ */
 export type FailureCode = NonNullable<Invocation["error_code"]>;
 
 export type RunOutcome = Usage &
@@ -94,7 +99,7 @@ export type RunOutcome = Usage &
       }
   );
 
-/** What a run waits for. */
+/** An action that a run waits for. */
 export interface RequiredAction {
   /** The approval's. */
   readonly id: string;
@@ -111,10 +116,10 @@ export interface WaitingOutcome extends Usage, HeldSlot {
   readonly actions: readonly RequiredAction[];
 }
 
-/** What the engine answers for a run: how it ended, or that it waits and is continued by another invocation. */
+/** The engine's answer for a run: its end, or that it waits and is continued by another invocation. */
 export type RunResult = RunOutcome | WaitingOutcome;
 
-/** What a workflow needs to identify a deployment. */
+/** The fields with which a workflow identifies a deployment. */
 export interface DeploymentKey extends AgentKey {
   readonly id: string;
   readonly environment: string;

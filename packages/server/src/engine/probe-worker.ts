@@ -10,7 +10,7 @@ const Service = z.object({ deployment_id: z.string() });
 const Deployment = z.object({ uri: z.string() });
 const Refusal = z.object({ message: z.string() });
 
-/** Without the engine's codes, the address, which the caller has, and what else a worker answered. */
+/** Without the engine's codes, the address, which the caller has, and the rest of a worker's answer. */
 const reasonIn = (text: string): string =>
   text
     .replaceAll(/\[\w+\]\s*/g, "")
@@ -25,8 +25,9 @@ async function refusalOf(response: Response): Promise<string> {
 }
 
 /**
- * Whether the engine reaches the workers that new runs go to. A registration that is only tried (`dry_run`) makes the engine call
- * the address that it knows already, and changes nothing; without `force` it would answer from what it knows.
+ * Whether the engine reaches the workers that new runs go to. A registration that is only tried (`dry_run`) makes the
+ * engine call the address that it knows already, and changes nothing; without `force` it would answer from its own
+ * data.
  */
 export async function probeWorker(adminUrl: string, limitMs: number): Promise<WorkerProbe> {
   const signal = AbortSignal.timeout(limitMs);

@@ -20,7 +20,7 @@ export function parseAddress(uri: string): ReleaseAddress | undefined {
   return workerUrl === undefined || release === undefined ? undefined : { workerUrl, release, turn: Number(turn) };
 }
 
-/** What follows release and turn in the path of a request, or undefined if it is for another release. */
+/** The rest of a request's path after release and turn, or undefined if it is for another release. */
 export function pathWithin(release: string, url: string): string | undefined {
   const [, named, rest] = /\/releases\/([^/]+)\/\d+(?:-[^/]+)?(\/.*)$/.exec(url) ?? [];
   return named === release ? rest : undefined;

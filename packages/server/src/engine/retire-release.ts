@@ -12,13 +12,13 @@ export interface KnownDeployment extends EngineDeployment {
 }
 
 export async function listKnownDeployments(admin: EngineAdmin): Promise<KnownDeployment[]> {
-  // Counted afterwards: what began meanwhile is included.
+  // Counted afterwards, so that runs that began in the meantime are included.
   const deployments = await admin.listDeployments();
   const bound = await admin.countBound();
   return deployments.map((deployment) => ({ ...deployment, runs: bound.get(deployment.id) ?? 0 }));
 }
 
-/** What a release also serves that the active one does not know, such as services that came with it, does not count. */
+/** Services of a release that the active one does not know, such as new ones, do not count. */
 export const takesNewRuns = ({ current }: Pick<EngineDeployment, "current">): boolean => current.includes(agentRuns);
 
 /** Why the engine must not forget this address yet, or undefined if it may. */

@@ -16,7 +16,7 @@ interface EndpointOptions {
   readonly port: number;
   /** The only release whose invocations are executed here. Those of all others get 503, and the engine tries again. */
   readonly release: string;
-  /** What `/readyz` says beside that the worker is ready. */
+  /** Fields that `/readyz` shows besides the worker's readiness. */
   readonly describe: () => Readonly<Record<string, unknown>>;
   readonly logger: Logger;
 }

@@ -10,5 +10,5 @@ export const userErasures = "UserErasures";
 export const webhookSweep = "WebhookSweep";
 export const housekeeping = "Housekeeping";
 export const reconcile = "Reconcile";
-/** The one key of what exists once in a cell. */
+/** The one key of objects that exist once in a cell. */
 export const cellKey = "cell";

@@ -22,7 +22,9 @@ import {
   webhookDeliveries,
 } from "./services.ts";
 
-/** What leads to a run in the engine: to its beginning or, with a `cut`, to its continuation after it waited for the nth time. */
+/**
+ * The key of a run in the engine: of its start or, with a `cut`, of its continuation after it waited for the nth time.
+ */
 export type RunKey = Pick<RunInput, "id" | "organisationId" | "agentId" | "userId" | "sessionId" | "cut">;
 
 /** The engine writes a message to its log several times, so a definition that has a name stays out of it. */

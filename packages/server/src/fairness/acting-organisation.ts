@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 
 const organisations = new AsyncLocalStorage<string>();
 
-/** Runs `work` for an organisation: what it takes of things that all share counts as the organisation's. */
+/** Runs `work` for an organisation: its use of shared resources counts as the organisation's. */
 export const actFor = <T>(organisationId: string, work: () => T): T => organisations.run(organisationId, work);
 
 /** The organisation that the current work is for; undefined for work of the service itself. */

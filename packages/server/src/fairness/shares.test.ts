@@ -29,7 +29,7 @@ const createTestShare = (total: number, { maxWaitMs = 1000, ...options }: TestSh
   return { share, refused };
 };
 
-/** What still waits when a test is over is refused then. */
+/** Work that still waits when a test is over is refused then. */
 const start = (share: Share, owner: string, work: () => Promise<void>): void =>
   void share.hold(owner, work).catch(() => undefined);
 

@@ -3,7 +3,7 @@ import { ApiError } from "../platform/api-error.ts";
 
 /** How much of one scarce thing a process has, and the part of it that one organisation may hold at once. */
 interface ShareRow {
-  /** What a refusal calls it. */
+  /** Its name in a refusal. */
   readonly what: string;
   readonly total: number;
   /** How long a caller waits for its turn before it is refused. A busy database needs more time than the rest. */
@@ -107,10 +107,10 @@ export const shareNames = Object.keys(shareTable) as ShareName[];
 export const partOf = (name: ShareName, tier: Tier, total: number = shareTable[name].total): number =>
   Math.max(1, Math.floor(total * shareTable[name][tier]));
 
-/** Gives back what was taken. A second call does nothing. */
+/** Gives back a unit. A second call does nothing. */
 export type GiveBack = () => void;
 
-/** The organisation holds its part, or nothing moves. What was refused was not begun, and may succeed later. */
+/** The organisation uses all of its part, or no work ends. Refused work was not begun, and may succeed later. */
 export class ShareRefusal extends ApiError {
   constructor(code: "rate_limited" | "unavailable", message: string, retryAfterSeconds: number) {
     super(code, message, { retryAfterSeconds });
@@ -159,7 +159,7 @@ interface Waiter {
   readonly start: () => void;
 }
 
-/** What one organisation holds and waits for. It exists only as long as it does either. */
+/** The units that one organisation holds, and its waiting callers. It exists only while there are any. */
 interface Holder {
   held: number;
   readonly queue: Waiter[];

@@ -28,7 +28,7 @@ export interface Gate {
   readonly pass: (owner: string, buckets: readonly Bucket[]) => Promise<GateDecision>;
   /** Resolves when Valkey is connected, or after a short wait without it. */
   readonly ready: () => Promise<void>;
-  /** Call after a committed change: it invalidates what every node has cached of the organisation. */
+  /** Call after a committed change: it invalidates all nodes' caches of the organisation. */
   readonly replaceEpoch: (organisationId: string) => Promise<void>;
   readonly close: () => Promise<void>;
 }

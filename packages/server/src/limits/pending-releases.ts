@@ -11,7 +11,7 @@ export interface PendingRelease {
 }
 
 export interface PendingReleases {
-  /** Keeps a release until Valkey has confirmed it. `sendNow` sends it right behind what this process has sent before. */
+  /** Stores a release until Valkey has confirmed it. `sendNow` sends it right after this process's earlier commands. */
   readonly add: (release: PendingRelease, sendNow: boolean) => void;
   /** The run has taken its slot again. */
   readonly cancel: (keys: PendingRelease["keys"], id: string) => void;
@@ -24,7 +24,7 @@ interface PendingReleasesDeps {
   readonly logger: Logger;
 }
 
-/** Some seconds of the runs of a busy process. What exceeds this number is left to reconcile. */
+/** Some seconds of the runs of a busy process. Releases beyond this number are left to reconcile. */
 const maxPending = 50_000;
 const sentTogether = 128;
 const retryAfterMs = 250;

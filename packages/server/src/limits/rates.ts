@@ -13,7 +13,7 @@ export const organisationBucket = (tier: Tier): Bucket => {
 /** Some ten pages that are open at the same time, in a tier that has less. */
 const consoleRequestsPerMinute = 600;
 
-/** For what people read in the console: as much as the tier has, and never so little that pages cannot be shown. */
+/** For reads of people in the console: as much as the tier has, but at least enough to show pages. */
 export const consoleBucket = (tier: Tier): Bucket => {
   const perMinute = Math.max(tierLimits[tier].requestsPerMinute, consoleRequestsPerMinute);
   return { key: "console", rate: { capacity: perMinute, intervalMs: minuteMs / perMinute } };

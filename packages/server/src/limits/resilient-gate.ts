@@ -19,7 +19,8 @@ export function createResilientGate({ shared, local, state }: ResilientGateDeps)
       if (!state.isUp()) return local.pass(owner, buckets);
       try {
         const decision = await shared.pass(owner, buckets);
-        // Changes made while Valkey was down did not reach its epochs, so each recovery invalidates what was cached before.
+        // Changes made while Valkey was down did not reach its epochs, so each recovery invalidates older cached
+        // values.
         return { ...decision, epoch: { ...decision.epoch, value: `${state.recoveries()} ${decision.epoch.value}` } };
       } catch (error) {
         state.failed(error);

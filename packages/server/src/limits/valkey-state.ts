@@ -25,7 +25,7 @@ export interface ValkeyState {
 
 const firstAnswerMs = 1000;
 const probeEveryMs = 250;
-/** Each recovery voids what is cached, so a Valkey that is slow again and again recovers no more often than this. */
+/** Each recovery voids the caches, so a Valkey that is slow again and again recovers no more often than this. */
 const minRecoveryMs = 1000;
 const clockWindowMs = 10_000;
 
@@ -72,7 +72,10 @@ export function createValkeyState(valkey: Redis, timeoutMs: number, logger: Logg
     for (const listener of listeners) listener();
   };
 
-  /** The connection carries commands in their order: what was given up before has been executed when a probe is answered. */
+  /**
+   * The connection executes commands in order, so commands that were given up have been executed when a probe is
+   * answered.
+   */
   const probe = async (delayMs: number): Promise<void> => {
     if (isProbing) return;
     isProbing = true;

@@ -4,7 +4,10 @@ import ipaddr from "ipaddr.js";
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Range = readonly [Address, number];
 
-/** The address is never called, so a retry is pointless. The message is for users: it names the host, not what it resolves to. */
+/**
+ * The address is never called, so a retry is pointless. The message is for users: it names the host, not the resolved
+ * address.
+ */
 export class RefusedAddressError extends Error {
   override readonly name = "RefusedAddressError";
 

@@ -53,7 +53,7 @@ const kinds: readonly Kind[] = [
     isTransient: false,
   },
   {
-    // OpenSSL's names for what may be wrong with a certificate, and Node's own.
+    // OpenSSL's names for problems with a certificate, and Node's own.
     codes: /CERT|^(INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|HOSTNAME_MISMATCH)$/,
     clause: "its certificate is not trusted",
     adviceAbout: (setting) => `Give it a certificate that the server trusts, or correct ${setting}.`,

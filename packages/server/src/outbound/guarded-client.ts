@@ -40,7 +40,7 @@ export type Resolve = (hostname: string) => Promise<readonly LookupAddress[]>;
 export interface GuardOptions extends ExchangeLimits {
   /** Private addresses and CIDR ranges that may be reached. */
   readonly allowedRanges: readonly string[];
-  /** What is never reached, even in those ranges. Without it, only metadata services. */
+  /** Addresses that are never reached, even in those ranges. Without it, only metadata services. */
   readonly own?: OwnAddresses;
   readonly resolve?: Resolve;
 }
@@ -78,7 +78,7 @@ function createClient(limits: ExchangeLimits, connect?: buildConnector.connector
   const { maxResponseBytes = 16 * 1024 * 1024, timeoutMs = 15 * 60 * 1000, share } = limits;
   const agent = new Agent({
     allowH2: false,
-    // Per process and origin. Requests beyond this are queued; `share` limits what one organisation has under way.
+    // Per process and origin. Requests beyond this are queued; `share` limits the calls of one organisation.
     connections: 2048,
     keepAliveTimeout: 4_000,
     keepAliveMaxTimeout: 10_000,
@@ -128,7 +128,10 @@ function createClient(limits: ExchangeLimits, connect?: buildConnector.connector
   };
 }
 
-/** undici decodes it as UTF-8, and `Response` refuses most of what that may give: the answer counts, whatever its status is called. */
+/**
+ * undici decodes it as UTF-8, and `Response` refuses most of the possible results: the answer counts, whatever its
+ * status is called.
+ */
 const toStatusText = (text: string): string => text.replaceAll(/[^\t\x20-\x7e]/g, "?");
 
 type FetchArguments = Parameters<typeof globalThis.fetch>;

@@ -25,7 +25,7 @@ export class TransientError extends OutsideError {
   readonly retryAfterMs: number | undefined;
   /** No connection came about: it is worth a few seconds, not the time of a run. */
   readonly isUnreachable: boolean;
-  /** What its user can do about it, once no retry follows. */
+  /** Advice for the user, once no retry follows. */
   readonly advice: string;
 
   constructor(message: string, { cause, retryAfterMs, isUnreachable = false, advice = "" }: TransientOptions = {}) {

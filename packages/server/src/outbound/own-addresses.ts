@@ -114,7 +114,7 @@ function createHosts({ resolve, now }: Required<Pick<OwnAddressesOptions, "resol
   };
 }
 
-/** What the hosts are at the moment, for quick checks. */
+/** The current addresses of the hosts, for quick checks. */
 function takeSnapshot(hosts: ReturnType<typeof createHosts>, interfaces: readonly string[]) {
   const ofMachine = new Set(interfaces.flatMap((text) => parseAddress(text)?.toNormalizedString() ?? []));
   const isLocal = (address: Address) => isLoopback(address) || ofMachine.has(address.toNormalizedString());

@@ -7,7 +7,10 @@ interface ApiErrorOptions {
   readonly retryable?: boolean;
   /** The address at which the client finds its result: the header `Location`. */
   readonly location?: string;
-  /** What failed belongs to the caller's organisation, such as the provider of its tool: an operator can do nothing about it. */
+  /**
+   * The failed part belongs to the caller's organisation, such as the provider of its tool, so an operator cannot fix
+   * it.
+   */
   readonly isOutside?: boolean;
   readonly cause?: unknown;
 }

@@ -1,6 +1,9 @@
 import type { ApiError } from "./api-error.ts";
 
-/** Returned by the work of a change to what no node caches: it is audited like any other, and the organisation's caches stay valid. */
+/**
+ * Returned by the work of a change to data that no node caches: it is audited like any other, and the organisation's
+ * caches stay valid.
+ */
 export class Uncached<T> {
   readonly result: T;
 
@@ -18,7 +21,7 @@ export class Unchanged<T> {
   }
 }
 
-/** Returned by the work of a change: what the work has written is committed, and the request is refused all the same. */
+/** Returned by the work of a change: its writes are committed, and the request is refused all the same. */
 export class RefusedChange {
   readonly error: ApiError;
 

@@ -16,7 +16,7 @@ interface HealthCheck {
   readonly forms: Forms;
   /** `down`: a node does not start, or `/readyz` answers 503. `degraded`: it serves, and `/readyz` warns. */
   readonly failure: "down" | "degraded";
-  /** What does not work meanwhile, for the log of a node that goes on without. */
+  /** The functions that do not work in the meantime, for the log of a node that goes on without. */
   readonly effect?: string;
   /** The variable with its address. */
   readonly setting?: string;

@@ -77,7 +77,7 @@ const toUuid = (hex: string): string =>
   `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 
 const uuidShape = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-/** What a caller may name: a UUID of any version, or the two that have none. */
+/** The UUIDs that a caller may name: of any version, or the two that have none. */
 const versionedUuid =
   /^(?:[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}|0{8}-(?:0{4}-){3}0{12}|f{8}-(?:f{4}-){3}f{12})$/i;
 
@@ -119,7 +119,7 @@ export function parsePublicId(kind: IdKind, text: string): string | undefined {
 export const parseFilterId = (kind: IdKind, text: string): string =>
   parsePublicId(kind, text) ?? "00000000-0000-0000-0000-000000000000";
 
-/** A run, or what follows after it has waited for a person for the nth time. */
+/** A run, or its part after it has waited for a person for the nth time. */
 interface RunPart {
   readonly id: string;
   /** Absent or 0: its beginning. */

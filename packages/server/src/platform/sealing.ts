@@ -50,7 +50,7 @@ export const createSealer = (key: KeySource): Sealer => ({
   open: (sealed, associatedData) => openBytes(key(), sealed, associatedData).toString(),
 });
 
-/** Declare a data key and what is made from it. The purpose is part of the encrypted data: never change one. */
+/** Declares a data key and its use. The purpose is part of the encrypted data: never change one. */
 export const sealerFor = (purpose: string) => ({ purpose, create: createSealer });
 export const digestFor = (purpose: string) => ({ purpose, create: createDigest });
 export const keyFor = (purpose: string) => ({ purpose, create: (key: KeySource): KeySource => key });

@@ -2,7 +2,10 @@
 export const storableText = (text: string, maxLength = Number.POSITIVE_INFINITY): string =>
   text.slice(0, maxLength).toWellFormed().replaceAll("\0", "");
 
-/** Deeper JSON is not stored: PostgreSQL, and what reads and writes JSON here, have a stack. Requests have the same limit. */
+/**
+ * Deeper JSON is not stored, because PostgreSQL and the JSON readers and writers here have a limited stack. Requests
+ * have the same limit.
+ */
 const maxDepth = 64;
 const tooDeep = `[nested more than ${maxDepth} deep]`;
 

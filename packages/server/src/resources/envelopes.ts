@@ -12,7 +12,7 @@ export const page = <T>(data: T[], { limit, offset }: Page, total: number): { da
   pagination: { limit, offset, total, has_more: offset + data.length < total },
 });
 
-/** Counting stops here: the cost of a page must not grow with what is stored. */
+/** Counting stops here, because the cost of a page must not grow with the number of rows. */
 export const maxCounted = 10_000;
 
 /** A page whose `counted` was counted no further than one past `maxCounted`. */

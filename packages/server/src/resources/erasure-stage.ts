@@ -6,7 +6,7 @@ export interface ErasedUser {
   readonly organisationId: string;
   readonly userId: string;
   readonly until: Date;
-  /** They mark what belongs to the user, and what shows a run of the user, without naming the user. */
+  /** They mark data of the user, and answers that show a run of the user, without naming the user. */
   readonly digests: { readonly user: Buffer; readonly runs: Buffer };
 }
 
@@ -32,7 +32,7 @@ export interface Done {
 export interface EraseStage {
   /** Stored with erasures under way: never change one. */
   readonly name: string;
-  /** What has to be done before the transaction, such as calls to providers. Its result is passed on. */
+  /** Work before the transaction, such as calls to providers. Its result is passed on. */
   readonly prepare?: (user: ErasedUser) => Promise<unknown>;
   readonly erase: (
     trx: OrganisationTransaction,
@@ -42,15 +42,15 @@ export interface EraseStage {
   ) => Promise<Done>;
 }
 
-/** What an erasure does with the data of a resource. */
+/** The erasure of a user's data in a resource. */
 export interface Erasure {
   /** In their order. */
   readonly stages?: (deps: never) => readonly EraseStage[];
-  /** What the receipt says of each part that is counted. The names are stored. */
+  /** The receipt's text for each part that is counted. The names are stored. */
   readonly receipt: Readonly<Record<string, Omit<ErasedPart, "count">>>;
 }
 
-/** In the place of what was not delivered any more. */
+/** The error of deliveries that were not made any more. */
 export const erasedDeliveryError = "Its user was erased.";
 
 /** Small enough that a transaction that reads so many rows stays far below the limit of a statement. */
@@ -59,7 +59,7 @@ export const scannedRows = 10_000;
 export const beginning = new Date(0).toISOString();
 export const firstUuid = "00000000-0000-0000-0000-000000000000";
 
-/** What a function that reads the next rows in their order returns. */
+/** The result of a function that reads the next rows in their order. */
 export interface LastRow {
   readonly entries: number;
   readonly last_at: Date | null;

@@ -10,7 +10,7 @@ import type { TraceParent } from "../platform/trace-parent.ts";
 import { etagOf, type RequireMatch } from "./etag.ts";
 import type { IdempotentRequest } from "./idempotent-request.ts";
 
-/** What a handler that begins or ends a session needs to know of the browser. */
+/** The facts about the browser for a handler that begins or ends a session. */
 export interface Browser {
   /** Throws if a page of another origin made the request, or if others could read the cookie on its way. */
   readonly requireSafeSignIn: () => void;
@@ -55,10 +55,10 @@ export interface RequestContext {
   /** Marks the response as a replay of an earlier one. */
   readonly markReplayed: () => void;
   /**
-   * Every change goes through here. One transaction holds the change and the answer stored for retries, and no node serves the
-   * old state once this returns. The handler must return what `work` returns. A `RefusedChange` is committed and then thrown: no
-   * answer is stored for it, and no audit entry of a change. For `Unchanged` there is no audit entry and no new epoch,
-   * for `Uncached` no new epoch.
+   * Every change goes through here. One transaction contains the change and the answer stored for retries, and no node
+   * serves the old state once this returns. The handler must return the result of `work`. A `RefusedChange` is
+   * committed and then thrown: no answer is stored for it, and no audit entry of a change. For `Unchanged` there is no
+   * audit entry and no new epoch, for `Uncached` no new epoch.
    */
   readonly change: <T>(
     work: (trx: OrganisationTransaction) => Promise<T | Unchanged<T> | Uncached<T> | RefusedChange>,
@@ -111,7 +111,7 @@ export interface ServerEvent {
   readonly data: unknown;
 }
 
-/** What clients that do not know it leave out. It says how far the stream is. */
+/** A comment reports the position of the stream. Clients that do not know it ignore it. */
 export interface ServerComment {
   readonly comment: string;
 }

@@ -8,7 +8,7 @@ import type { KeySource } from "../platform/sealing.ts";
 import type { AddTask } from "./engine-tasks/engine-tasks.ts";
 import type { Erasure } from "./erasure-stage.ts";
 
-/** A data key of its own, and what is made of it. The purpose is part of the encrypted data: never change one. */
+/** A data key of its own, and its use. The purpose is part of the encrypted data: never change one. */
 export interface DataKey {
   readonly purpose: string;
   readonly create: (key: KeySource) => unknown;
@@ -21,11 +21,11 @@ export interface Counted {
 }
 
 export interface Quota {
-  /** An expression that counts up to `max`: no further, so that its cost does not grow with what is stored. */
+  /** An expression that counts up to `max`: no further, so that its cost does not grow with the number of rows. */
   readonly count: (of: Counted, max: number) => RawBuilder<number>;
   /** The name of the resource that has reached its limit, with the limit in place of `#`. */
   readonly reached: string;
-  /** What makes room, without the last full stop. */
+  /** How to make room, without the last full stop. */
   readonly advice: string;
 }
 
@@ -36,14 +36,17 @@ export type FindAgentId = (
   id: string,
 ) => Promise<string | null | undefined>;
 
-/** Work that every process repeats. What it leaves, the next one does. */
+/** Work that every process repeats. The next one continues with the rest. */
 export interface Sweep {
   readonly name: string;
   readonly everySeconds: number;
   readonly run: () => Promise<void>;
 }
 
-/** A step of the hourly housekeeping, or of reconciling every few minutes. Bounded: what it leaves, the next tick does. */
+/**
+ * A step of the hourly housekeeping, or of reconciling every few minutes. It is bounded: the next tick continues with
+ * the rest.
+ */
 export interface Step {
   readonly name: string;
   readonly run: () => Promise<void>;
@@ -56,8 +59,8 @@ export interface PagedStep {
 }
 
 /**
- * Everything that the rest of the server has to know about a resource. It is listed in `compose/resources.ts`. What a resource does
- * not have is left out.
+ * Everything that the rest of the server has to know about a resource. It is listed in `compose/resources.ts`. Parts
+ * that a resource does not have are left out.
  */
 export interface Resource {
   readonly name: string;
@@ -76,7 +79,7 @@ export interface Resource {
   readonly onAgentDelete?: (trx: OrganisationTransaction, agent: AgentKey, add: AddTask) => Promise<void>;
   /** Called in the transaction that resumes a paused agent. */
   readonly onAgentResume?: (trx: OrganisationTransaction, agent: AgentKey) => Promise<void>;
-  /** After that transaction, in the background. What it leaves, reconciling does. */
+  /** After that transaction, in the background. Reconciling continues with the rest. */
   readonly afterAgentDelete?: (deps: never) => (agent: AgentKey) => Promise<void>;
   /** Counted by every process, in its registry. */
   readonly metrics?: (registry: never) => object;

@@ -6,5 +6,8 @@ export interface Transition<Status extends string | null> {
   readonly to: Status;
 }
 
-/** Every change that the rows of a resource may make, by what makes it. The database refuses all others (`check_transition`). */
+/**
+ * Every change that the rows of a resource may make, by its cause. The database refuses all others
+ * (`check_transition`).
+ */
 export type Transitions<Status extends string> = Readonly<Record<string, Transition<Status | null>>>;

@@ -99,7 +99,7 @@ export interface Recorded {
 }
 
 export interface Ended extends Recorded {
-  /** Null once it is recorded; else what is to be recorded with it. */
+  /** Null once it is recorded; else the log lines to record with it. */
   readonly unrecorded: readonly LogLine[] | null;
   /** The stored contents of a run that is not recorded yet, sealed, in base64. */
   readonly contents?: string;

@@ -76,7 +76,7 @@ export interface RunStreams {
     after: string | undefined,
     signal: AbortSignal,
   ) => AsyncGenerator<readonly StoredEvent[], void, void>;
-  /** Deletes what is kept of these runs' events. Returns how many of them had any. */
+  /** Deletes the stored events of these runs. Returns how many of them had any. */
   readonly delete: (runIds: readonly string[]) => Promise<number>;
   readonly close: () => Promise<void>;
 }

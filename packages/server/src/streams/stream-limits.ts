@@ -30,7 +30,7 @@ const maxReasonOfFull = 200;
 const shortenReason = <T extends StepEvent | Omit<ToolEvent, "arguments" | "output">>(event: T): T =>
   event.reason === undefined ? event : { ...event, reason: event.reason.slice(0, maxReasonOfFull).toWellFormed() };
 
-/** What is stored of an event, other than a token, once its run's stream is full. */
+/** The stored form of an event, other than a token, once its run's stream is full. */
 export function withoutContents(event: RunEvent): RunEvent {
   if (event.type === "step") return shortenReason(event);
   if (event.type !== "tool") return event;

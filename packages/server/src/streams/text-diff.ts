@@ -6,7 +6,9 @@ export interface TextToken {
   readonly text: string;
 }
 
-/** Compares the text of an attempt, as it arrives, with what an earlier attempt of the step left in the stream. */
+/**
+ * Compares the text of an attempt, as it arrives, with the text that an earlier attempt of the step left in the stream.
+ */
 export interface TextDiff {
   /** The token to store for this delta, if any. */
   readonly append: (delta: string) => TextToken | undefined;

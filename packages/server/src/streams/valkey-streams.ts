@@ -67,7 +67,7 @@ function boundsOf(owner: StreamOwner | undefined) {
   return { organisationKey: owner ? `perch:streams:${owner.organisationId}` : "", bounds };
 }
 
-/** Any node writes and any node reads. Nothing here is a record: what Valkey loses costs the tokens, not the run. */
+/** Any node writes and any node reads. Nothing here is a record: a loss in Valkey costs the tokens, not the run. */
 export function createValkeyStreams(options: ValkeyStreamsOptions): RunStreams {
   const { subscriptions, deadlineMs, logger, now, maxBytes = maxStreamBytes, onDropped = () => undefined } = options;
   const valkey = options.valkey as Scripted;

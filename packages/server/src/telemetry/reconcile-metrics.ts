@@ -1,6 +1,6 @@
 import { Counter, type Registry } from "prom-client";
 
-/** What was found lost, and what became of it. */
+/** The kinds of lost objects, and their repairs. */
 const outcomes = {
   run: ["restarted", "failed", "cancelled", "recorded"],
   deployment: ["sent"],

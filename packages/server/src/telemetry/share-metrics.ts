@@ -8,7 +8,7 @@ export interface ShareMetrics {
 
 const labelOf = (name: ShareName): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** What organisations hold of the scarce things of this process, all of them together. */
+/** The organisations' total use of the scarce resources of this process. */
 export function createShareMetrics(registry: Registry): ShareMetrics {
   const registers = [registry];
   const refusals = new Counter({

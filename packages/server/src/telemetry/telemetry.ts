@@ -10,8 +10,8 @@ import { createShareMetrics, type ShareMetrics } from "./share-metrics.ts";
 import { createSigningMetrics, type SigningMetrics } from "./signing-metrics.ts";
 
 /**
- * What operators see of this process. A label has few values, known when the process starts: never an id, a path or a name
- * that a tenant chose. Whatever is not known is counted as `unknown`.
+ * The operators' view of this process. A label has few values, known when the process starts: never an id, a path or a
+ * name that a tenant chose. Unknown values are counted as `unknown`.
  */
 export interface Telemetry
   extends RunMetrics,
@@ -34,7 +34,10 @@ export interface Telemetry
   readonly read: () => Promise<{ readonly contentType: string; readonly text: string }>;
 }
 
-/** What requests are counted under: the contract's operations, the two health pages, and all files of the console together. */
+/**
+ * The operations that requests are counted under: the contract's, the two health pages, and all files of the console
+ * together.
+ */
 export const measuredOperations: readonly string[] = [
   ...operationKeys,
   "GET /healthz",
@@ -69,7 +72,7 @@ const statusClasses = ["1xx", "2xx", "3xx", "4xx", "5xx"];
 const statusClass = (status: number | "client_closed"): string =>
   status === "client_closed" ? status : (statusClasses[Math.floor(status / 100) - 1] ?? unknown);
 
-/** What a request is counted in. */
+/** The series that a request is counted in. */
 interface RequestSeries {
   /** Requests by status class since the metrics were last read: added to the counter only then, which is much cheaper. */
   readonly uncollected: Map<string, number>;

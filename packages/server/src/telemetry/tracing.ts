@@ -9,7 +9,7 @@ export interface EndedSpan {
   readonly startMs: number;
   readonly endMs: number;
   readonly failed: boolean;
-  /** Names, ids and numbers: never conversation text or secrets. What is undefined is left out. */
+  /** Names, ids and numbers: never conversation text or secrets. Undefined values are left out. */
   readonly attributes: Readonly<Record<string, string | number | undefined>>;
 }
 
@@ -19,7 +19,7 @@ export interface Tracing {
   readonly isOn: boolean;
   /** Never waits and never throws: a span that cannot be sent is lost. */
   readonly add: (span: EndedSpan) => void;
-  /** Sends what is left, within a time limit. */
+  /** Sends the remaining spans, within a time limit. */
   readonly close: () => Promise<void>;
 }
 

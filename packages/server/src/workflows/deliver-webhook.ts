@@ -19,7 +19,7 @@ function sendDelivery(context: restate.Context, task: DeliveryTask, delayMs = 0)
 /** One event may go to a thousand webhooks: the sweep sends those beyond this number, in turn with those of other organisations. */
 const maxSentWithRun = 16;
 
-/** Hands what a run's end has to deliver to the engine. The run does not wait for any of it. */
+/** Hands the deliveries of a run's end to the engine. The run does not wait for any of them. */
 export function sendDeliveriesOfRun(
   context: restate.Context,
   organisationId: string,

@@ -18,7 +18,7 @@ async function runPaged(context: restate.ObjectContext, { name, runFrom }: Paged
   else context.set(name, next);
 }
 
-/** Finds what the database has as open and the engine has lost. */
+/** Finds objects that are open in the database and that the engine has lost. */
 export const reconcileService = ({ now, everyMs, steps }: ReconcileOptions) =>
   createPeriodicService({
     name: reconcile,

@@ -1,6 +1,6 @@
 /**
- * Retries a step that throws until it succeeds: what ends a workflow is decided inside its steps. A step of a run throws while the
- * database cannot be reached, and otherwise only until the run is cancelled or its time is over.
+ * Retries a step that throws until it succeeds, because the steps themselves decide when a workflow ends. A step of a
+ * run throws while the database cannot be reached, and otherwise only until the run is cancelled or its time is over.
  */
 export const retryStepUntilSuccess = { initialRetryInterval: 100, retryIntervalFactor: 2, maxRetryInterval: 5000 };
 

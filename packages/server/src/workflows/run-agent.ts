@@ -85,7 +85,10 @@ interface Stopped {
   readonly progress: Progress;
 }
 
-/** What comes before the first model call: the session's history, memories and tools, as far as the agent uses them. */
+/**
+ * The preparation before the first model call: the session's history, memories and tools, as far as the agent uses
+ * them.
+ */
 async function prepare(
   context: restate.Context,
   run: RunInput,
@@ -238,7 +241,7 @@ interface RunServicesDeps {
   readonly findDefinition: Definitions["find"];
   /** Ends an invocation of the engine at once. */
   readonly kill: (invocationId: string) => Promise<void>;
-  /** What `shapes`, the default of `logs`, means in this installation. */
+  /** The meaning of `shapes`, the default of `logs`, in this installation. */
   readonly defaultLogs: RunInput["definition"]["logs"];
 }
 

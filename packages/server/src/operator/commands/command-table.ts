@@ -1,4 +1,4 @@
-/** An option of a command, as `parseArgs` takes it, and what its help says. */
+/** An option of a command, as `parseArgs` accepts it, and its help text. */
 export interface Option {
   readonly type: "string" | "boolean";
   readonly default?: string | boolean;

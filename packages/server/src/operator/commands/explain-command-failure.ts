@@ -20,7 +20,7 @@ function explainPort(error: unknown, config: Config): string | undefined {
   return `The port ${port} ${reason}. Choose another one with ${found[0]}.`;
 }
 
-/** What the operator can mend, in one line without a stack; any other error as it is. */
+/** A failure that the operator can fix, in one line without a stack; any other error as it is. */
 export function explainFailure(error: unknown, config: Config, name: CommandName): unknown {
   if (!(error instanceof Error) || error instanceof OperatorError) return error;
   const { databaseUrl, migrationDatabaseUrl } = config;

@@ -27,7 +27,7 @@ const databaseUrl =
   (password: string, { database }: Hosts): string =>
     `postgres://${role}:${encodeURIComponent(password)}@${database}/perch`;
 
-/** In this order: what is made from another file comes after it. */
+/** In this order: a secret that is made from another file comes after it. */
 const secrets: readonly Secret[] = [
   {
     file: "master-key",
@@ -132,7 +132,7 @@ function parseOptions(args: string[]) {
   return { dir, hosts: { database, valkey } };
 }
 
-/** What the system says about the folder is all that an operator needs. */
+/** The system's message about the folder is all that an operator needs. */
 function explain(error: unknown, dir: string): unknown {
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === undefined || error instanceof OperatorError) return error;

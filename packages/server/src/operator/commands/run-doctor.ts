@@ -16,7 +16,7 @@ const toLine = ({ name, status, message }: Finding): string => `${labels[status]
 
 const noteEveryMs = 1500;
 
-/** Says on standard error what is waited for, so that nothing is silent for long. */
+/** Reports on standard error which checks are still running, so that the command is not silent for long. */
 function noteWaiting(checks: readonly Check[]): () => void {
   const waiting = new Set(checks);
   for (const check of checks) void check.findings.then(() => waiting.delete(check));

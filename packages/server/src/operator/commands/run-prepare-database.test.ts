@@ -22,7 +22,7 @@ const asAdmin = (...statements: string[]) =>
     for (const statement of statements) await client.query(statement);
   });
 
-/** Runs it, and returns what it printed on standard output and why it failed. */
+/** Runs it, and returns its standard output and the reason of its failure. */
 async function runToFailure(...args: string[]) {
   const log = vi.spyOn(console, "log").mockReturnValue(undefined);
   const failure = await expectFailure(runPrepareDatabase(args));

@@ -142,7 +142,7 @@ function printScript({ database = defaults.database, owner = defaults.owner, ser
 -- It may run again at any time. A role that exists already keeps its password,
 -- unless you gave one.
 ${preparationScript(preparation)}`);
-  // Not in the script, which is stored in a file: it holds no password, only what PostgreSQL keeps of one.
+  // Not in the script, which is stored in a file: it contains only PostgreSQL's stored form of a password.
   console.error(
     `Settings for perch-server afterwards. A role that exists already keeps its own password.\n${settings}`,
   );

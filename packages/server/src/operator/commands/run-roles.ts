@@ -26,7 +26,7 @@ interface Listening {
 
 const roleOf = ({ api, worker }: Roles) => (api && worker ? "all" : api ? "serve" : "work");
 
-/** What runs here, and with which parts: their hosts and ports only, because addresses hold passwords. */
+/** The roles that run here, and their parts: only hosts and ports, because addresses contain passwords. */
 const startLine = (config: Config, roles: Roles, listening: Listening) => ({
   version,
   role: roleOf(roles),

@@ -18,7 +18,7 @@ function wrap(text: string, indent: number): string {
   return [...lines, line].join(`\n${" ".repeat(indent)}`);
 }
 
-/** Two columns: names, and what they mean. */
+/** Two columns: names, and their meaning. */
 function columns(rows: readonly (readonly [name: string, text: string])[]): string {
   const indent = Math.max(...rows.map(([name]) => name.length)) + 4;
   return rows.map(([name, text]) => `  ${name.padEnd(indent - 2)}${wrap(text, indent)}`).join("\n");

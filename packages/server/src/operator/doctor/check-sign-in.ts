@@ -7,7 +7,7 @@ import { healthChecks } from "../../platform/health-checks.ts";
 import { reasonOfFailedCall } from "../../platform/reason-of-failed-call.ts";
 import { beginCheck, type Check, failed, limitMs, ok, type Result, unreadable, warning } from "./check.ts";
 
-/** What the issuer says about itself, against what sign-in needs of it. */
+/** Compares the issuer's metadata with the needs of sign-in. */
 function judgeIssuer({ server }: Issuer, { issuer, scopes, groups }: OpenIdIssuer): Result {
   if (!server.authorization_endpoint || !server.token_endpoint)
     return failed(

@@ -3,13 +3,13 @@ import { OperatorError } from "../../platform/operator-error.ts";
 import { MasterKeyError } from "../../platform/sealing.ts";
 import { NoAnswer, withinLimit } from "../../platform/within-limit.ts";
 
-/** `skipped`: what the check needs has failed itself, so nothing is known. */
+/** `skipped`: a check that it depends on has failed, so nothing is known. */
 export type Status = "ok" | "warning" | "failed" | "skipped";
 
 export interface Finding {
   readonly name: string;
   readonly status: Status;
-  /** What was found; for a warning and a failure also what to do. */
+  /** The finding; for a warning and a failure also the advice. */
   readonly message: string;
 }
 
@@ -26,21 +26,21 @@ export interface Check {
   readonly findings: Promise<readonly Finding[]>;
 }
 
-/** What one check has opened for others; undefined if it could not. */
+/** A resource that one check has opened for others; undefined if it could not. */
 export interface Needed<T> {
   /** Why the others are skipped then. */
   readonly otherwise: string;
   readonly value: Promise<T | undefined>;
 }
 
-/** What a check says if the variable with the address cannot be read. */
+/** The result of a check if the variable with the address cannot be read. */
 export const unreadable = (id: AddressedId): Result =>
   skipped(`${healthChecks[id].setting} cannot be read: see settings`);
 
-/** What one check may take at most. */
+/** The time limit of one check. */
 export const limitMs = 5000;
 
-/** Turns an error into one line that says what to do, or into undefined. */
+/** Turns an error into one line of advice, or into undefined. */
 export type Explain = (error: unknown) => string | undefined;
 
 function describe(error: unknown, explain: Explain): string {
@@ -60,7 +60,7 @@ export function beginCheck(
   return { name, findings: results.then((found) => [found].flat().map((each) => ({ name, ...each }))) };
 }
 
-/** The same for a check that needs what another one opens: its time counts from then. */
+/** The same for a check that needs a resource which another one opens: its time counts from then. */
 export function beginCheckWith<T>(
   id: HealthCheckId,
   { value, otherwise }: Needed<T>,

@@ -50,7 +50,7 @@ export interface InstallOptions {
   readonly onProgress: (line: string) => void;
 }
 
-/** The folder that has the files: `from` itself, or what is unpacked into `dir`. */
+/** The folder that has the files: `from` itself, or the files unpacked into `dir`. */
 async function findSource(dir: string, { from, signal, onProgress }: InstallOptions): Promise<string> {
   const stats = from === undefined ? undefined : statSync(from, { throwIfNoEntry: false });
   if (from !== undefined && !stats) throw new WeightsError(`There is no ${from}.`);
@@ -73,7 +73,7 @@ function copyChecked(source: string, target: string): void {
 
 const partialPrefix = ".perch-partial.";
 
-/** What a killed install left behind. One that still runs is younger than an hour. */
+/** Removes the remains of a killed install. One that still runs is younger than an hour. */
 function removeAbandoned(folder: string): void {
   for (const name of readdirSync(folder).filter((entry) => entry.startsWith(partialPrefix))) {
     const path = join(folder, name);

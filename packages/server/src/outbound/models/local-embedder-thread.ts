@@ -9,7 +9,7 @@ import { Tokenizer } from "@huggingface/tokenizers";
 import { InferenceSession, Tensor } from "onnxruntime-node";
 import type { EmbedRequest, EmbedResponse, ThreadData } from "./local-embedder.ts";
 
-/** What the model was trained on. */
+/** The length that the model was trained on. */
 const maxTokens = 256;
 /** Far more than 256 tokens of prose, so that the tokenizer does not read all of a long text. */
 const maxCharacters = 8000;

@@ -5,7 +5,7 @@ export interface ToolCall {
   readonly id: string;
   readonly name: string;
   readonly arguments: unknown;
-  /** What the provider wants to see again beside the call (Gemini signs its thoughts). Nothing here reads it. */
+  /** Data that the provider wants back with the call (Gemini signs its thoughts). Nothing here reads it. */
   readonly providerMetadata?: unknown;
 }
 
@@ -35,7 +35,7 @@ export interface ModelRequest {
   readonly tools: readonly ToolDefinition[];
   readonly temperature: number | null;
   readonly instructions: string;
-  /** What the run has left of its tokens. A longer answer is cut off. */
+  /** The rest of the run's tokens. A longer answer is cut off. */
   readonly maxOutputTokens: number;
   readonly signal: AbortSignal;
   /** Called with each piece of text as it comes. All pieces together are the reply's text. */

@@ -74,7 +74,7 @@ interface ReadRequest extends ModelRequest {
 /** Tokens of common tokenizers are half as long: an output with more bytes than this for each token is over its limit for certain. */
 const maxBytesPerToken = 8;
 
-/** What a model is paid for: its answer, its thoughts and the arguments of its tool calls. */
+/** The output that a model is paid for: its answer, its thoughts and the arguments of its tool calls. */
 const outputOf = (part: LanguageModelV4StreamPart): string =>
   part.type === "text-delta" || part.type === "reasoning-delta" || part.type === "tool-input-delta" ? part.delta : "";
 

@@ -18,8 +18,8 @@ function redactModelError(error: unknown, redactor: Redactor): unknown {
 }
 
 /**
- * Makes a call whose reply has the values nowhere: not in its pieces, where one may be split, its text, its tool calls or its errors.
- * Bodies were searched as bytes before; here is what decoding and joining made of them.
+ * Makes a call whose reply does not contain the values: not in its pieces, across which one may be split, its text, its
+ * tool calls or its errors. Bodies were searched as bytes before; this searches the decoded and joined text.
  */
 export async function redactReply(
   redactor: Redactor,

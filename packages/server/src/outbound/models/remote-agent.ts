@@ -83,7 +83,7 @@ function parseJson<T>(schema: z.ZodType<T>, text: string, host: string): T {
   }
 }
 
-/** What messages for users say of it. */
+/** Its description in messages for users. */
 interface RemoteAgent {
   readonly host: string;
   readonly loginAdvice: string;

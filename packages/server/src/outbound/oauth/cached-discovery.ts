@@ -4,7 +4,7 @@ import { OutboundBusyError } from "../outbound-share.ts";
 
 interface DiscoveryCacheOptions<Found, Failure extends Error> {
   readonly discover: (address: string) => Promise<Found>;
-  /** What callers get instead of an error, for a while too. */
+  /** The failure that callers get in place of an error, for a while too. */
   readonly toFailure: (error: unknown, address: string) => Failure;
   readonly now: () => number;
 }
@@ -26,7 +26,10 @@ const isOfCaller = (error: unknown): boolean =>
 
 type Outcome<Found, Failure> = { readonly result: Found } | { readonly failure: Failure; readonly isOfCaller: boolean };
 
-/** What servers say about themselves, by address: kept for ten minutes, and failures for two seconds, so that many callers ask once. */
+/**
+ * The metadata of servers, by address: cached for ten minutes, and failures for two seconds, so that many callers ask
+ * once.
+ */
 export function createDiscoveryCache<Found extends object, Failure extends Error>({
   discover,
   toFailure,

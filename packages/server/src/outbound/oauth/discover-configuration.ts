@@ -43,7 +43,7 @@ function requirePkce(
     );
 }
 
-/** What the tokens are for. An MCP server is always named, so that its tokens are worth nothing elsewhere. */
+/** The resource that the tokens are for. An MCP server is always named, so that its tokens are useless elsewhere. */
 const toResourceIndicator = (
   { type, url, connection }: OAuthTool,
   found: ProtectedResource | undefined,

@@ -76,7 +76,10 @@ const notAnIssuer = (): OAuthFailure =>
     "An authorization server is named by an https address in lower case, without a query. Name it as `issuer` in the tool's `connection`.",
   );
 
-/** What an authorization server says of itself, by its issuer. Every failure is an `OAuthFailure` or a `RefusedAddressError`. */
+/**
+ * The metadata of an authorization server, by its issuer. Every failure is an `OAuthFailure` or a
+ * `RefusedAddressError`.
+ */
 export function createDiscoverServer({
   limitedFetch,
   now,

@@ -48,7 +48,7 @@ export type FindClient = (
 
 type Registered = Extract<OAuthRegistration, { readonly kind: "registered" }>;
 
-/** What the definition names, else a document that Perch serves, else a registration of its own. */
+/** The client that the definition names, else a document that Perch serves, else a registration of its own. */
 export function createFindClient({ limitedFetch, publicUrl, now }: FindClientDeps): FindClient {
   /** By agent and redirect address: the first links of an agent, asked for at once, register it once. */
   const underWay = new Map<string, Promise<Registered>>();

@@ -31,7 +31,10 @@ export type TokenEndpointAuth = (typeof authMethods)[number];
 /** The scope for refresh tokens, if a server knows it. */
 export const offlineAccess = "offline_access";
 
-/** An authorization server, and what Perch is there and asks for. Plain JSON: it is sealed with the tokens, which are never sent to another. */
+/**
+ * An authorization server, with Perch's client and requests there. Plain JSON: it is sealed with the tokens, which are
+ * never sent to another.
+ */
 export interface OAuthConfiguration {
   readonly issuer: string;
   readonly authorizationEndpoint: string | null;
@@ -55,13 +58,13 @@ export interface OAuthTokens {
   readonly scopes: readonly string[];
 }
 
-/** What a refresh begins with. */
+/** The input of a refresh. */
 export interface GrantedTokens {
   readonly refreshToken: string;
   readonly scopes: readonly string[];
 }
 
-/** What of a consent is kept until the browser comes back, sealed. */
+/** The secrets of a consent that are stored, sealed, until the browser comes back. */
 export interface ConsentSecrets {
   readonly state: string;
   readonly codeVerifier: string;
@@ -87,7 +90,10 @@ export interface OAuthClient {
   /** The address to send the browser to. */
   readonly authorizationUrl: (configuration: OAuthConfiguration, secrets: ConsentSecrets) => Promise<URL>;
   readonly newConsentSecrets: (state: string) => ConsentSecrets;
-  /** Checks what a browser brought back: state, `iss`, errors. Throws unless it has a code that may be exchanged. */
+  /**
+   * Checks the parameters that a browser brought back: state, `iss`, errors. Throws unless it has a code that may be
+   * exchanged.
+   */
   readonly checkCallback: (configuration: OAuthConfiguration, parameters: URLSearchParams, state: string) => void;
   readonly exchangeCode: (
     owner: SecretOwner,

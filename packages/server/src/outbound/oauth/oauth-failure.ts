@@ -8,15 +8,16 @@ import { describeTransportError } from "../tools/tool-errors.ts";
 import { waitUntilAborted } from "../wait-until-aborted.ts";
 
 /**
- * `unavailable`: the server did not say, a retry may help. `refused`: it says no to this consent, so the user must consent again.
- * `denied`: the person said no. `invalid`: what it says is not what the protocol allows, or was not made for this consent.
- * `misconfigured`: the tool's `connection`, or the installation, must be changed.
+ * `unavailable`: the server did not answer, and a retry may help. `refused`: it rejects this consent, so the user must
+ * consent again. `denied`: the person declined. `invalid`: its answer is not what the protocol allows, or was not made
+ * for this consent. `misconfigured`: the tool's `connection`, or the installation, must be changed.
  */
 export type OAuthFailureKind = "unavailable" | "refused" | "denied" | "invalid" | "misconfigured";
 
 /**
- * Its message is for users: it says what happened, and what of the tool's `connection` to change if that is it. Who retries, or asks for
- * a new link, depends on what was done: the caller says that. It holds no token and nothing that a browser or a server wrote.
+ * Its message is for users: it explains the failure, and names the setting of the tool's `connection` to change, if
+ * any. The caller adds whether to retry or to ask for a new link. It contains no token and no text of a browser or a
+ * server.
  */
 export class OAuthFailure extends OutsideError {
   readonly kind: OAuthFailureKind;
@@ -36,7 +37,7 @@ export const transientErrors: readonly string[] = ["server_error", "temporarily_
 /** Words of a protocol, such as `invalid_grant`. Anything else that stands in their place is not repeated. */
 export const protocolWord = (text: string): string => (/^[a-z_]{1,64}$/.test(text) ? text : "an unknown error");
 
-/** Not the protocol's form, such as the error page of a proxy: it says nothing about what was asked. */
+/** Not in the protocol's form, such as the error page of a proxy, so it is no answer to the request. */
 export const isNotConformant = ({ code }: oauth.OperationProcessingError): boolean =>
   code === oauth.RESPONSE_IS_NOT_JSON || code === oauth.RESPONSE_IS_NOT_CONFORM || code === oauth.PARSE_ERROR;
 
@@ -49,7 +50,7 @@ export interface FailureContext {
 export const subjectOf = (address: string): string =>
   URL.canParse(address) ? `The authorization server ${new URL(address).host}` : "The authorization server";
 
-/** Those that say themselves what is wrong, and hold nothing that a server wrote. */
+/** Failures that explain themselves, and contain no text of a server. */
 const isOwnRefusal = (error: unknown): error is OAuthFailure | RefusedSecretError | RefusedAddressError =>
   error instanceof OAuthFailure || error instanceof RefusedSecretError || error instanceof RefusedAddressError;
 

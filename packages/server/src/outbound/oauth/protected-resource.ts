@@ -6,7 +6,7 @@ import type { OAuthTool } from "./oauth-client.ts";
 import { answeredStatus, type FailureContext, OAuthFailure, toCallFailure } from "./oauth-failure.ts";
 import { parseLinkedAddress, parseSecureAddress } from "./secure-address.ts";
 
-/** What a tool's server says of itself (RFC 9728). */
+/** The metadata of a tool's server (RFC 9728). */
 export interface ProtectedResource {
   readonly resource: string;
   readonly issuer: string;
@@ -20,7 +20,10 @@ const contextOf = (address: string): FailureContext => ({
   advice,
 });
 
-/** The address without what the model fills in, and without query and fragment. As it is written: servers compare letters. */
+/**
+ * The address without the parts that the model fills in, and without query and fragment. As it is written, because
+ * servers compare letters.
+ */
 export function staticAddress(url: string): string {
   const [address = ""] = url.split(/[?#]/, 1);
   const template = address.indexOf("{");

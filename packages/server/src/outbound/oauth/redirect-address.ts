@@ -62,7 +62,7 @@ export const redirectAddress = (publicUrl: string, at: OrganisationIssuer): stri
 export const clientDocumentAddress = (publicUrl: string, at: OrganisationIssuer): string =>
   publicUrl + clientDocumentPath + pathOf(at);
 
-/** What every registration says, by document or dynamic. */
+/** The metadata of every registration, by document or dynamic. */
 export const clientMetadata = (publicUrl: string, redirectUri: string) => ({
   client_name: "Perch",
   client_uri: publicUrl,

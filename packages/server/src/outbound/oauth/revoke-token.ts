@@ -4,7 +4,7 @@ import { authenticate } from "./client-auth.ts";
 import type { OAuthClient } from "./oauth-client.ts";
 import { ask, callOptions, type TokenRequestDeps } from "./token-requests.ts";
 
-/** What servers answer that no longer know the token: it is what was asked for. */
+/** Answers of servers that no longer know the token, which count as success. */
 const alreadyRevoked: readonly string[] = ["invalid_token", "invalid_grant"];
 
 async function readAnswer(response: Response): Promise<"done" | "not_offered"> {

@@ -8,7 +8,7 @@ export function parseSecureAddress(address: unknown): URL | undefined {
   return success && URL.canParse(data) ? new URL(data) : undefined;
 }
 
-/** The same for an address that another one names: what is encrypted leads to nothing that is not. */
+/** The same for an address that another one names: an encrypted address must not lead to an unencrypted one. */
 export function parseLinkedAddress(address: unknown, from: string): URL | undefined {
   const url = parseSecureAddress(address);
   return url && (url.protocol === "https:" || isInsecure(from)) ? url : undefined;

@@ -2,7 +2,7 @@ import * as oauth from "oauth4webapi";
 import type { OAuthConfiguration } from "./oauth-client.ts";
 import { OAuthFailure, protocolWord, subjectOf, toCallFailure, transientErrors } from "./oauth-failure.ts";
 
-/** What the token endpoint, or that for revocations, was asked for. */
+/** The request to the token endpoint, or to the one for revocations. */
 export type TokenPhase = "code" | "refresh" | "machine" | "revocation";
 
 const checkClient: Record<OAuthConfiguration["client"]["kind"], string> = {

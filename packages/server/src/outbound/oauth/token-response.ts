@@ -9,7 +9,7 @@ const isObject = (body: unknown): body is Body => typeof body === "object" && bo
 
 const optional = ["refresh_token", "scope", "expires_in"];
 
-/** What is said as empty, or as a life without length, is not said. */
+/** An empty field, or a lifetime of zero, counts as missing. */
 const isSaid = (name: string, value: unknown): boolean =>
   value !== null && value !== "" && !(name === "expires_in" && !(Number.parseFloat(String(value)) > 0));
 
@@ -31,7 +31,7 @@ export async function toConformResponse(response: Response): Promise<Response> {
   return Response.json(Object.fromEntries(kept));
 }
 
-/** What a header carries, and what is long enough to be found in an answer and taken out of it. */
+/** A token that fits in a header, and is long enough to be found in an answer and removed from it. */
 const tokenPattern = /^[\x21-\x7e]{8,8192}$/;
 const maxLifeSeconds = 365 * 24 * 60 * 60;
 

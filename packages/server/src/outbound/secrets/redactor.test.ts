@@ -195,7 +195,7 @@ describe("properties", () => {
       ),
       {
         numRuns: 500,
-        // An escape before a value that begins with its letter, and ends with what may be half an escape.
+        // An escape before a value that begins with its letter, and ends with a possible half of an escape.
         examples: [["baaaaa\\a\\", ["\\", "VALUE", "\\"], [1_209_550_933]]],
       },
     );

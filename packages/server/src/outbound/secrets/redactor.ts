@@ -5,7 +5,7 @@ import { backslash, createReading, type OnMatch, percent } from "./text-reading.
 
 /** Text that arrives in pieces. All that `write` and `end` return together is the text without the values. */
 export interface RedactedStream {
-  /** Keeps back what may still become a value, and nothing else. */
+  /** Holds back only text that may still become a value. */
   readonly write: (piece: string) => string;
   readonly end: () => string;
 }
@@ -79,7 +79,10 @@ function createPatterns(secrets: ReadonlyMap<string, string>, toLabel: (name: st
   return { labels: [...secrets.keys()].map(toLabel), automata, passable: createPassablePairs(automata), shortest };
 }
 
-/** All readings of a text. Those with escapes rest while they would read what the plain one reads: most text has no escapes. */
+/**
+ * All readings of a text. Those with escapes rest while they would read the same as the plain one: most text has no
+ * escapes.
+ */
 function createReader({ automata, passable }: Patterns, ignoresNul: boolean, onMatch: OnMatch) {
   const plain = createReading({ url: false, json: false, ignoresNul }, automata, onMatch);
   const escaped = readings.map((escapes) => createReading({ ...escapes, ignoresNul }, automata, onMatch));

@@ -16,7 +16,7 @@ export interface CallTemplate {
   readonly query?: Templates | undefined;
 }
 
-/** What a call carries beside what Perch sends itself, and how to keep the secrets in it out of all that comes back. */
+/** The resolved headers and parameters of a call, and how to remove the secrets in them from all answers. */
 export interface ResolvedCall {
   /** With names in lower case. */
   readonly headers: Readonly<Record<string, string>>;
@@ -32,7 +32,10 @@ export type ResolveCall = (owner: SecretOwner, call: CallTemplate) => Promise<Re
 
 export type SecretRefusal = "missing" | "host";
 
-/** Nothing was sent, and repeating the call would not help. The message is for users and for the model: it says what to do. */
+/**
+ * Nothing was sent, and repeating the call would not help. The message is for users and for the model: it contains the
+ * advice.
+ */
 export class RefusedSecretError extends OutsideError {}
 export class MissingSecretError extends RefusedSecretError {}
 export class SecretHostError extends RefusedSecretError {}

@@ -35,7 +35,9 @@ export const plainForms = (value: string): readonly string[] => [
 const bitsOfByte = 8;
 const bitsOfCharacter = 6;
 
-/** What base64 makes of the value after so many other bytes, without the characters that depend on what stands beside it. */
+/**
+ * The base64 form of the value after so many other bytes, without the characters that depend on the neighbouring bytes.
+ */
 function base64After(text: string, bytesBefore: number): string {
   const before = bitsOfByte * bytesBefore;
   const bits = before + bitsOfByte * Buffer.byteLength(text);

@@ -89,7 +89,9 @@ export const hexValue = (code: number): number => {
   return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1;
 };
 
-/** What follows for an escape of which `held` is known: the code that it means, "more", or "none" if it is not an escape. */
+/**
+ * The result for an escape of which `held` is known: the code that it means, "more", or "none" if it is not an escape.
+ */
 function readEscape(held: readonly number[], code: number): number | "more" | "none" {
   const isUrl = held[0] === percent;
   const prefix = isUrl ? 1 : 4;

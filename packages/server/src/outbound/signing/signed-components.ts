@@ -52,7 +52,7 @@ export const fieldComponent = (name: string, ...lines: readonly string[]): Compo
 const serializeParameter = ([name, value]: readonly [string, string | number]): string =>
   `;${name}=${typeof value === "number" ? value : serializeString(value)}`;
 
-/** What `Signature-Input` says after the label, and the last line of the base. Parameters keep their order. */
+/** The text of `Signature-Input` after the label, and the last line of the base. Parameters stay in their order. */
 export const serializeInput = (components: readonly Component[], parameters: SignatureParameters): string =>
   `(${components.map(({ identifier }) => identifier).join(" ")})${Object.entries(parameters).map(serializeParameter).join("")}`;
 

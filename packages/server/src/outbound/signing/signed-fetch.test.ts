@@ -125,7 +125,7 @@ describe("each kind of request verifies with a verifier that shares no code with
     const request = received(server, server.calls[0]);
     expect(verifySignature(request, keys).components).toEqual(covered);
     expect(request.headers).toMatchObject({ ...whose, traceparent });
-    // What the body says of the agent is what the signature says.
+    // The body and the signature name the same agent.
     expect(JSON.parse(request.body)).toMatchObject({ agent_id: whose["perch-agent"] });
   });
 });

@@ -2,7 +2,7 @@ import { chainRedactors, createRedactor, noRedaction, type Redactor } from "../s
 import { type ConnectedTool, type FindToken, linkCommand, type ToolToken, type ToolUser } from "./find-token.ts";
 import { LoginRejectedError } from "./tool-errors.ts";
 
-/** What an account adds to a call. */
+/** The part of a call that an account adds. */
 export interface Login {
   readonly headers: Readonly<Record<string, string>>;
   /** The redactor of all that the call carries. */

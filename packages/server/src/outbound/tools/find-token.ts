@@ -8,7 +8,7 @@ export interface ToolUser extends SecretOwner {
   readonly userId: string | null;
 }
 
-/** What a call needs to know of a tool's `connection`. Journaled with the tool, once for each of a server. */
+/** The facts that a call needs about a tool's `connection`. Journaled with the tool, once for each of a server. */
 export type UsedConnection =
   | Omit<UserConnection, "return_urls" | "client_id" | "client_secret" | "scopes" | "resource">
   | Extract<ToolConnection, { account: "agent" }>;
@@ -89,7 +89,7 @@ function describe(
 
 /** Only the user can help. Its message is for the run's log, and says how to get a link. */
 export class NotConnectedError extends OutsideError {
-  /** For the model: why, and what to tell the user. */
+  /** For the model: the reason, and the advice for the user. */
   readonly description: string;
   readonly content: string;
 

@@ -217,7 +217,7 @@ async function readResponseText(response: Response, redactor: Redactor): Promise
     const size = complete ? bytes.length : declared;
     return `[${size === undefined ? `more than ${formatBytes(maxBodyBytes)}` : `${size} bytes`} of ${truncateResult(type)}]`;
   }
-  // Again as text: what the charset hid from a search among bytes is visible now.
+  // Searched again as text, because the charset may have hidden a value from the search among bytes.
   const text = decode(bytes, charset);
   if (complete) return redactResult(text, redactor);
   const fullSize = declared ? formatBytes(declared) : `more than ${formatBytes(maxBodyBytes)}`;

@@ -133,9 +133,9 @@ interface McpFetch {
 }
 
 /**
- * The fetch under one MCP client. It makes up for what the client's HTTP transport lacks: that waits for ever when an
- * event stream ends before the answer, drops the HTTP status when the body is a JSON-RPC error, ignores Retry-After,
- * reads without limit, and opens a GET stream beside every call.
+ * The fetch under one MCP client. It makes up for shortcomings of the client's HTTP transport, which waits for ever
+ * when an event stream ends before the answer, drops the HTTP status when the body is a JSON-RPC error, ignores
+ * Retry-After, reads without limit, and opens a GET stream beside every call.
  */
 function createMcpFetch(fetch: typeof globalThis.fetch, extraHeaders: Readonly<Record<string, string>>): McpFetch {
   let latest: McpExchange = {};
@@ -205,7 +205,7 @@ async function* recordTransportErrors(
   }
 }
 
-/** Ends every stream with an answer. After a real one the client ignores it; without one it is what ends the wait. */
+/** Ends every stream with an answer. After a real one the client ignores it; without one it ends the wait. */
 async function* endWithErrorResponse(body: AsyncIterable<Uint8Array>, id: unknown, exchange: McpExchange) {
   try {
     yield* limitBytes(body);

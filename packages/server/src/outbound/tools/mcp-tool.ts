@@ -30,7 +30,7 @@ const firstStatelessVersion = "2026-07-28";
 
 type Server = z.infer<typeof McpTool>;
 
-/** `of` is what the settings stand in, for users: "the tool orders". */
+/** `of` describes the owner of the settings, for users: "the tool orders". */
 const adviceFor = (of: string, login: Login, headers: McpTarget["headers"]): string =>
   login.advise?.(`\`connection\` of ${of}`) ?? adviseLogin(`\`headers\` of ${of}`, { headers });
 
@@ -185,7 +185,7 @@ function describeResource(resource: unknown): string {
   return `[${joinText("resource", uri, mimeType)}, ${bytesIn(blob)}]`;
 }
 
-/** Models are given text: what is not text is described. */
+/** Models are given text, so other parts are described. */
 function partToText(part: ContentPart): string {
   const { type, text, mimeType, data, resource, uri, name, description } = part;
   if (type === "text" && typeof text === "string") return text;

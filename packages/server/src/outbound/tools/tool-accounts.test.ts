@@ -18,7 +18,7 @@ const guarded = createGuardedClient({ allowedRanges: ["127.0.0.0/8"] });
 const opened: McpServer[] = [];
 afterAll(() => Promise.all([guarded.close(), server.close(), ...opened.map(({ close }) => close())]));
 
-/** What was asked for, in order. */
+/** The requested tokens, in order. */
 let asked: { user: ToolUser; tool: ConnectedTool; rejected: ToolToken | undefined }[] = [];
 let next: () => Promise<ToolToken>;
 beforeEach(() => {

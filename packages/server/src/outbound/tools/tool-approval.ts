@@ -7,7 +7,7 @@ import {
 } from "@perch/contract";
 import type { z } from "zod";
 
-/** What a person has to do with calls of a tool. Journaled with the tool, so plain JSON. */
+/** The approval that calls of a tool need. Journaled with the tool, so plain JSON. */
 export interface ToolApproval {
   /** Absent: every call needs a person. */
   readonly when?: readonly ApprovalCondition[];
@@ -19,7 +19,7 @@ export interface ToolApproval {
   readonly secondFactor: boolean;
 }
 
-/** What an MCP server says of a tool. Nothing proves it. */
+/** An MCP server's claims about a tool, without proof. */
 export interface ToolHints {
   readonly readOnlyHint?: boolean | undefined;
   readonly destructiveHint?: boolean | undefined;
@@ -77,7 +77,7 @@ function ruleOf({ op, value }: ApprovalCondition): string {
   return op === "eq" || op === "in" ? "is one that the definition names" : "is none that the definition names";
 }
 
-/** Only own properties of objects: nothing is found in lists, texts or what objects inherit. */
+/** Only own properties of objects: lists, texts and inherited properties are not searched. */
 function valueAt(args: unknown, path: string): unknown {
   let value = args;
   for (const name of path.split(".")) {
@@ -108,7 +108,7 @@ function whyOf(args: unknown, condition: ApprovalCondition): string | undefined 
   return holds(value, condition) ? `${name} ${ruleOf(condition)}.` : undefined;
 }
 
-/** Why a call with these arguments needs a person; undefined if it needs none. Tells the rule, never what the arguments hold. */
+/** Why a call with these arguments needs a person; undefined if it needs none. Shows the rule, never the arguments. */
 export function whyApprovalNeeded(approval: ToolApproval | undefined, args: unknown): string | undefined {
   if (!approval) return undefined;
   if (!approval.when) return approval.because;

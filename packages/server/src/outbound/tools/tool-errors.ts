@@ -9,7 +9,7 @@ export class TransientToolError extends TransientError {}
 
 /** The tools of a server cannot be listed or called, and retrying would not help. */
 export class PermanentToolError extends OutsideError {
-  /** The message without what the other side said, which may belong to the conversation. */
+  /** The message without the other side's text, which may belong to the conversation. */
   readonly summary: string;
 
   constructor(message: string, { summary = message, ...options }: ErrorOptions & { readonly summary?: string } = {}) {

@@ -65,7 +65,7 @@ describe("the results of tools that give a secret back", () => {
     expect((await callWith({ headers: charset, body: Buffer.from(`a ${value} b`, "utf16le") })).content).toBe(
       "a [secret key] b",
     );
-    // Without its charset, every second byte is NUL, which is taken out of what is stored.
+    // Without its charset, every second byte is NUL, which is removed from stored text.
     expect((await callWith({ headers: {}, body: Buffer.from(`a ${value} b`, "utf16le") })).content).toBe(
       "a [secret key] b",
     );

@@ -44,8 +44,8 @@ function hashedName(tool: ServerTool): string {
 }
 
 /**
- * What the model calls each tool, in their order. A name that is too long, taken, or wanted twice ends in a hash of what
- * it stands for, so that it is the same in every run whatever the order of tools.
+ * The model's name for each tool, in their order. A name that is too long, taken, or wanted twice ends in a hash of the
+ * tool, so that it is the same in every run whatever the order of tools.
  */
 export function namesForModel(tools: readonly ServerTool[], taken: readonly string[]): string[] {
   const wanted = Map.groupBy([...taken, ...tools.map(plainName)], (name) => name);

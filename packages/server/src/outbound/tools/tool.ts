@@ -55,7 +55,7 @@ export interface RunTool {
   readonly approval?: ToolApproval;
 }
 
-/** Built in: returns what it is called with. Not part of any listing. */
+/** Built in: returns its arguments. Not part of any listing. */
 export const echoTool: RunTool = {
   definition: {
     name: "perch_echo",
@@ -90,11 +90,11 @@ export interface ToolCallContext {
 /** The run in which servers are asked for their tools. A preflight is in none. */
 export type ListingRun = Pick<ToolCallContext, "requestId" | "trace">;
 
-/** What the model gets back. A failed result goes to the model too, which may correct itself. */
+/** The result that the model gets. A failed result goes to the model too, which may correct itself. */
 export interface ToolResult {
   readonly content: string;
   readonly failed: boolean;
-  /** Why it failed, for the run's log: never what the tool itself said. */
+  /** Why it failed, for the run's log: never the tool's own text. */
   readonly reason?: string;
 }
 

@@ -30,8 +30,8 @@ export function truncateResult(text: string, fullSize?: string): string {
 const maxSearchedLength = 2 * maxResultBytes;
 
 /**
- * The same without secrets. Only what may be shown is searched, because a text that nearly has them everywhere takes nearly a second for
- * each MiB. `isBeginning`: there was more of the text than `text`.
+ * The same without secrets. Only the visible part is searched, because a text that nearly has them everywhere takes
+ * nearly a second for each MiB. `isBeginning`: there was more of the text than `text`.
  */
 export function redactResult(
   text: string,

@@ -34,10 +34,10 @@ export const findAgent = async (
 /** Word for word the condition of an index. */
 const hasSettings = sql<boolean>`(auth is not null or security <> '{}'::jsonb)`;
 
-/** What an agent's own settings are, without its definition. */
+/** An agent's own settings, without its definition. */
 export type GuardedAgent = Pick<AgentRow, "id" | "organisation_id" | "name" | "security" | "auth" | "auth_secrets">;
 
-/** The agents with settings of their own. Deleted ones too: their settings count for what is left of them. */
+/** The agents with their own settings. Includes deleted ones, whose settings still count for their remaining data. */
 export const listGuardedAgents = (trx: OrganisationTransaction, organisationId: string): Promise<GuardedAgent[]> =>
   trx
     .selectFrom("agents")

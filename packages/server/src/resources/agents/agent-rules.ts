@@ -41,7 +41,7 @@ const withoutNulls = (settings: object): SecuritySettings =>
 
 /** The maximum size of its JSON. Every process that serves or runs an agent reads its whole definition. */
 const maxDefinitionBytes = 256 * 1024;
-/** Objects, lists and what is in them: small ones take far more memory than their text does. */
+/** The limit of objects, lists and values in them: small ones take far more memory than their text does. */
 const maxDefinitionValues = 20_000;
 
 const countValues = (value: unknown): number =>
@@ -83,7 +83,9 @@ function mergePatch({ definition, security }: StoredDefinition, patch: AgentDefi
   };
 }
 
-/** Whether they show the same. A definition that was stored before a field existed differs only in what it leaves out. */
+/**
+ * Whether they show the same. A definition that was stored before a field existed differs only in the missing field.
+ */
 export const isSameDefinition = (stored: StoredDefinition, next: StoredDefinition): boolean =>
   isDeepStrictEqual(mergePatch(stored, {}), next);
 

@@ -27,7 +27,7 @@ const unknownArguments = (
       message: `The approval of ${tool} compares \`${argument}\`, which is none of the tool's arguments, so every call would need a person. Correct \`argument\`, or use \`always\`.`,
     }));
 
-/** Policies of HTTP tools that compare what their calls never have. */
+/** Policies of HTTP tools that compare arguments which their calls never have. */
 export const checkApprovals = ({ tools }: Definition): AgentProblem[] =>
   tools.flatMap((tool, index) =>
     tool.type === "http" ? unknownArguments(`tools.${index}.approval`, tool.name, tool.approval, tool.parameters) : [],

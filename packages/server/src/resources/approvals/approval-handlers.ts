@@ -80,7 +80,7 @@ export const approvalHandlers = (deps: ApprovalDeps) => {
     return single({ ...toApprovalSummary(row), can_decide: canDecide, contents });
   };
 
-  /** What a person wrote is checked before anything is locked. What it is checked against never changes. */
+  /** A person's text is checked before anything is locked. The schema that it is checked against never changes. */
   const checkWritten = async (row: queries.ApprovalRow, decision: Decision): Promise<void> => {
     const written =
       decision.verdict === "answer" && row.kind === "question"

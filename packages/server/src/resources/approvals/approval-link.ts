@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { afterUuids, createBoundTokens, fromUuids, uuidAt } from "../../auth/bound-token.ts";
 import type { KeySource } from "../../platform/sealing.ts";
 
-/** What a link is for. */
+/** The approval and the delivery that a link is for. */
 export interface ApprovalLink {
   readonly organisationId: string;
   readonly approvalId: string;
@@ -17,7 +17,7 @@ export interface ApprovalLink {
 export interface ApprovalLinks {
   /** The same link for the same values, so that every attempt of a delivery has the same body. */
   readonly tokenOf: (link: ApprovalLink) => string;
-  /** Undefined for anything that we did not sign, and for what has expired. */
+  /** Undefined for a token that this installation did not sign, or that has expired. */
   readonly open: (token: string, now: Date) => ApprovalLink | undefined;
 }
 

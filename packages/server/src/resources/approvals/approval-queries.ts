@@ -7,7 +7,7 @@ import { ofVisibleAgent, type VisibleAgents } from "../../db/of-visible-agent.ts
 import { scanInOrder } from "../../db/scan-in-order.ts";
 
 export type ApprovalRow = Selectable<Approvals> & { readonly agent_name: string };
-/** Without what is sealed, which a list does not show. */
+/** Without the sealed columns, which a list does not show. */
 export type ApprovalSummaryRow = Omit<ApprovalRow, "sealed_call" | "sealed_decision">;
 
 /** An approval, and the agents that the caller may see: all of the organisation's, if they are left out. */
@@ -40,7 +40,7 @@ export const findApproval = (
   approval: VisibleApproval,
 ): Promise<ApprovalRow | undefined> => selectApproval(trx, approval).executeTakeFirst();
 
-/** With the database's clock, which decides what has expired. */
+/** With the database's clock, which decides whether it has expired. */
 export const findApprovalForUpdate = (
   trx: OrganisationTransaction,
   approval: VisibleApproval,
@@ -119,7 +119,7 @@ const columns = sql.join(
 
 const isOpen = sql<boolean>`status = 'open'`;
 
-/** By what an index has: the organisation, or the agent, and whether it is open. A run has few. */
+/** By the columns of an index: the organisation, or the agent, and whether it is open. A run has few. */
 const selectInOrder = (
   { organisationId, onlyAgentId }: Scope,
   { status, agentId: named, runId, expires_within_seconds }: ApprovalFilter,
@@ -137,7 +137,7 @@ const selectInOrder = (
   return sql`select ${selected} from approvals where ${sql.join(conditions, sql` and `)}`;
 };
 
-/** What no index has: compared in each row that is read. */
+/** Conditions that no index has: compared in each row that is read. */
 const matchesOf = ({ status, kind, tool, user_id, session_id, expires_within_seconds }: ApprovalFilter) => [
   sql<boolean>`true`,
   ...Object.entries({ status, kind, tool, user_id, session_id }).flatMap(([column, value]) =>

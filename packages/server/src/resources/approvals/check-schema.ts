@@ -5,7 +5,7 @@ import type { Share } from "../../fairness/shares.ts";
 import { ApiError, invalid } from "../../platform/api-error.ts";
 
 export interface CheckRequest {
-  /** JSON texts: the thread parses them, so that the main thread does not copy what may be large. */
+  /** JSON texts: the thread parses them, so that the main thread does not copy large values. */
   readonly schema: string;
   readonly value: string;
 }
@@ -99,7 +99,7 @@ function startThread(onEnd: () => void): CheckThread {
 }
 
 export interface CheckSchema {
-  /** Throws a 400 that names what does not fit, under `field`. */
+  /** Throws a 400 that names each problem, under `field`. */
   readonly check: (organisationId: string, schema: object, value: unknown, field: string) => Promise<void>;
   readonly stop: () => Promise<void>;
 }
@@ -124,8 +124,9 @@ function refuse(field: string, answer: Answer): void {
 }
 
 /**
- * Checks what persons write against schemas that organisations, and servers that they use, wrote. That is done in a thread, which
- * is ended when it takes long: a schema can be made so that a check takes hours. There is one thread, made when it is first needed.
+ * Checks texts of persons against schemas that organisations, and servers that they use, wrote. It does so in a thread,
+ * which is ended when it takes too long, because a malicious schema can make a check take hours. There is one thread,
+ * created when it is first needed.
  */
 export function createCheckSchema({ schemaChecks }: { readonly schemaChecks: Pick<Share, "hold"> }): CheckSchema {
   let thread: CheckThread | undefined;

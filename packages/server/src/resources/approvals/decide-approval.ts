@@ -182,7 +182,7 @@ function refuseOtherDigest(row: ApprovalRow, { digest }: Extract<Decision, { ver
     throw conflict("The arguments have changed since: `digest` is another. Get the approval again, and look at it.");
 }
 
-/** What the decision changes; undefined: this voter has approved the same before. */
+/** The change of the decision; undefined if this voter has approved the same before. */
 function changeOf(
   keys: ContentKeys,
   row: CountedApproval,

@@ -13,7 +13,7 @@ import type { CheckSchema } from "./check-schema.ts";
 import type { DecideApproval, Decided, Decision } from "./decide-approval.ts";
 import { type ApprovalCall, openCall } from "./seal-approval.ts";
 
-/** What the holder of a link may see. */
+/** The parts of an approval that the holder of a link may see. */
 export interface LinkedApproval {
   readonly approval: ApprovalRow;
   readonly agentName: string;
@@ -34,7 +34,7 @@ interface Refusal {
   readonly refused: string;
 }
 
-/** What the holder wants, judged by what the approval is. */
+/** The holder's decision, checked against the approval. */
 export type ToDecision = (linked: LinkedApproval) => Decision | Refusal;
 
 /** Both are undefined for an invalid link, whatever the reason, because the reason would reveal what exists. */

@@ -27,7 +27,7 @@ interface Position {
 
 const beginning: Position = { time: new Date(0), id: "00000000-0000-0000-0000-000000000000" };
 const expiredTogether = 100;
-/** What a sweep leaves, the next one does. */
+/** The next sweep continues with the rest. */
 const maxSweepMs = 4000;
 
 /**

@@ -83,7 +83,7 @@ describe("GET /v1/approvals", () => {
         { ipWhitelist: { enabled: true, addresses: ["192.0.2.1"] } },
       ]),
     );
-    // Makes what is cached of agents void.
+    // Invalidates the caches of agents.
     ok(await organisation.call("POST /v1/agents/{agent_id}/pause", { params: { agent_id: "bot" } }));
     expect(await idsOf({ status: "open" })).toEqual([ofBot[2], ofBot[1]]);
     expect((await list()).open.count).toBe(2);

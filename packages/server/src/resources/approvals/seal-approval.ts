@@ -1,12 +1,12 @@
 import type { Sealer } from "../../platform/sealing.ts";
 
-/** What a sealed value belongs to. */
+/** The owner of a sealed value. */
 export interface ApprovalRef {
   readonly organisationId: string;
   readonly id: string;
 }
 
-/** The call as the model made it, and what a person may change of it. */
+/** The call as the model made it, and the parts that a person may change. */
 export interface ApprovalCall {
   readonly arguments: unknown;
   /** JSON Schema of the arguments, or of the answer to a question. */
@@ -14,7 +14,7 @@ export interface ApprovalCall {
   readonly question: string | null;
 }
 
-/** What a person added to a decision. */
+/** A person's additions to a decision. */
 export interface ApprovalDecision {
   /** Instead of the model's. */
   readonly arguments?: unknown;
@@ -22,7 +22,7 @@ export interface ApprovalDecision {
   readonly reason?: string;
 }
 
-/** Names the column too: what a model wrote must not open as what a person decided. */
+/** Names the column too, so that a model's text cannot open as a person's decision. */
 const associatedDataFor = ({ organisationId, id }: ApprovalRef, column: "call" | "decision"): string =>
   JSON.stringify([organisationId, id, column]);
 

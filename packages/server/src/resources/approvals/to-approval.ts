@@ -33,7 +33,9 @@ const truncateArguments = (args: unknown): unknown => {
   return text.length > maxArgumentsText ? `${text.slice(0, maxArgumentsText)}…` : args;
 };
 
-/** The run's own messages: a session's earlier turns, and what was recalled, come before the message that started it. */
+/**
+ * The run's own messages: a session's earlier turns, and recalled memories, come before the message that started it.
+ */
 const messagesOfRun = ({ messages }: WaitingState["progress"]) =>
   messages.slice(messages.findLastIndex(({ role }) => role === "user") + 1);
 

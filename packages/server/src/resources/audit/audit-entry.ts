@@ -6,7 +6,7 @@ import { toPublicId } from "../../platform/ids.ts";
 import { insertAuditEntry, type NewAuditEntry } from "./audit-queries.ts";
 import { changedResourceOf, fieldsOf } from "./audit-rules.ts";
 
-/** What the audit log records of a request. */
+/** The facts of a request that the audit log records. */
 export interface AuditedRequest {
   readonly key: OperationKey;
   readonly resourceType: string;
@@ -66,7 +66,7 @@ export const createRecordChange = (request: AuditedRequest): RecordChange | unde
         )
     : undefined;
 
-/** For operators' commands, unauthenticated operations, and what Perch changes by itself. */
+/** For operators' commands, unauthenticated operations, and changes that Perch makes by itself. */
 export const insertEntryWithoutCaller = (
   trx: OrganisationTransaction,
   organisationId: string,

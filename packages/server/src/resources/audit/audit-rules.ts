@@ -2,7 +2,7 @@ import { type OperationKey, routeOf } from "@perch/contract";
 import { invalid } from "../../platform/api-error.ts";
 import { parsePublicId } from "../../platform/ids.ts";
 
-/** How the audit log names what an operation changes. */
+/** The audit log's name of the resource that an operation changes. */
 export type ResourceTypeOf = (key: OperationKey) => string;
 
 /** An operation changes a member of the last collection in its path. */

@@ -49,7 +49,7 @@ export function chooseReturnUrl({ name, connection }: UserTool, given: string | 
   );
 }
 
-/** The registered address with these parameters after what it has already. */
+/** The registered address with these parameters after its own. */
 export function addToReturnUrl(returnUrl: string, parameters: Readonly<Record<string, string>>): string {
   const { href } = new URL(returnUrl);
   const separator = href.includes("?") ? (/[?&]$/.test(href) ? "" : "&") : "?";

@@ -31,7 +31,7 @@ const ageLink = (minutes: number) => {
 
 const exchanges = () => testbed().provider.requests.filter((request) => request === "POST /token").length;
 
-/** Between the exchange of a code and the storing of what it gave. The token that was issued. */
+/** Runs `work` between the exchange of a code and the storing of the tokens, with the token that was issued. */
 function duringExchange(work: (issued: string) => Promise<void>): { readonly issued: () => string } {
   const { oauth } = testbed().perch.server.core.outbound;
   const { exchangeCode } = oauth;

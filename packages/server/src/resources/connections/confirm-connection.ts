@@ -186,7 +186,10 @@ export function createConfirmation(deps: ConfirmDeps) {
     if (!isUsed) revokeUnusedTokens(ref, flow, tokens);
   };
 
-  /** What it replaced is of no use any more. Of the same client, it may be one with the new: revoking could end both. */
+  /**
+   * Revokes the replaced grant, which is useless now. A grant of the same client stays: it may be one with the new, and
+   * revoking could end both.
+   */
   const revokeReplaced = ({ before }: Stored, { configuration }: ConsentFlow): void => {
     if (before.sealed_grant !== null && !isOfSameClient(connectionGrants, before, configuration))
       void revokeAtProvider(before, exchangeTimeoutMs);

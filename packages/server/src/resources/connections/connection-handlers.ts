@@ -57,7 +57,7 @@ export const connectionHandlers = (deps: ConnectionDeps) => {
     return { ...agent, id, onlyUserId: context.caller.user?.id };
   };
 
-  /** What runs of this environment would use now. */
+  /** The connections that runs of this environment would use now. */
   const findWanted = async (agent: AgentRow, context: RequestContext, environment: string) => {
     const { tools } = await findServedTools(deps.serving, agent, context, environment);
     return tools.flatMap((tool) => {

@@ -91,7 +91,7 @@ export type ConnectionChange = Partial<
 export const endIn = (ms: number | null): RawBuilder<Date> | null =>
   ms === null ? null : sql<Date>`clock_timestamp() + make_interval(secs => ${ms / 1000})`;
 
-/** What is written with the database's clock. */
+/** Columns that are written with the database's clock. */
 const timesOf = {
   confirm: { connected_at: sql<Date>`now()`, last_refreshed_at: null, refresh_claimed_until: null },
   revoke: { revoked_at: sql<Date>`now()`, refresh_claimed_until: null },
@@ -115,7 +115,7 @@ export const updateConnection = (
 /** About 10 ms. */
 export const maxReadConnections = 2000;
 
-/** What runs of a definition look for. */
+/** A connection that runs of a definition look for. */
 export interface WantedConnection {
   readonly tool: string;
   readonly sentTo: string;
@@ -146,7 +146,7 @@ const columns = sql.join(
   ].map((column) => sql.ref(column)),
 );
 
-/** By what an index has: the user, or the agent. */
+/** By the columns of an index: the user, or the agent. */
 const selectInOrder = ({ agent, user_id }: ConnectionFilter, before: string | undefined): RawBuilder<unknown> => {
   const conditions = [
     sql`organisation_id = ${agent.organisationId}`,

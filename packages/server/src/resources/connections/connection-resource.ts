@@ -27,7 +27,7 @@ export const connectionResource = {
     oauth_clients: { bound: "fixed", agent: "purge_agent" },
   },
   dataKeys: {
-    /** Tokens of connected accounts, clients that were registered for them, and what is kept of a consent under way. */
+    /** Tokens of connected accounts, clients that were registered for them, and the state of a consent under way. */
     connectionGrants: sealerFor("connections"),
     /** Digests links, states, cookies and codes of a consent. */
     connectionDigest: digestFor("connection digests"),

@@ -25,7 +25,7 @@ export interface ShownConsent {
   /** The hosts that the browser goes to, and returns to. */
   readonly providerHost: string;
   readonly returnHost: string;
-  /** What gets the tokens. */
+  /** The host that gets the tokens. */
   readonly usedAtHost: string;
 }
 
@@ -40,7 +40,7 @@ export interface OpenedConsent {
   readonly browserSecret: string;
 }
 
-/** What a provider sent a browser back with. */
+/** The parameters with which a provider sent a browser back. */
 export interface Callback {
   /** As the browser asked for it, up to the query. */
   readonly address: string;

@@ -98,7 +98,7 @@ describe("POST /v1/agents/{agent_id}/connections", () => {
   test("the definition is the live version's where one is deployed, and the draft's elsewhere", async () => {
     const { organisation, perch, mail, provider } = testbed();
     await createDeployment(organisation, { version: "v1" });
-    // As a worker does it. What is cached of the agent becomes void below.
+    // As a worker does it. The caches of the agent become void below.
     await withClient(perch.database.adminUrl, (client) =>
       client.query("update deployments set status = 'active', activated_at = now()"),
     );

@@ -60,7 +60,7 @@ function requirePublicUrl(publicUrl: string | undefined): string {
   throw conflict(noPublicUrl);
 }
 
-/** A revoked one begins anew. The caller revokes what it had, if the provider was not asked yet. */
+/** A revoked one begins anew. The caller revokes its earlier grant, if the provider was not asked yet. */
 const reopen = (trx: OrganisationTransaction, row: ConnectionRow): Promise<ConnectionRow> =>
   updateConnection(trx, row, "reopen", {
     status: "pending",

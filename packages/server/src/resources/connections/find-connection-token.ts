@@ -42,7 +42,7 @@ function identify(user: ToolUser, tool: ConnectedTool): ConnectionIdentity {
   return { organisationId, agentId, userId, tool: tool.name, sentTo: tokenTarget(tool) };
 }
 
-/** Throws unless there is a consent that counts for what the definition leads to now. */
+/** Throws unless there is a consent for the address that the definition names now. */
 function requireConsent(
   row: UsableConnection | undefined,
   { tool, agentId }: ConnectionIdentity,

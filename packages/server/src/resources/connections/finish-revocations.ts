@@ -35,7 +35,7 @@ interface Turn {
   readonly after?: string | undefined;
 }
 
-/** Steps of housekeeping, each for some seconds at most: what it leaves, the next one does. Neither reads connections in use. */
+/** Steps of housekeeping, each for some seconds at most; the next one continues. Neither reads connections in use. */
 export function createFinishRevocations({ db, revokeAtProvider, nowMs, onPurged }: FinishDeps) {
   const isOverdue = (since: Date): boolean => nowMs() - since.getTime() >= maxAgeMs;
   const beginPass = () => createRevokeMany({ revokeAtProvider, nowMs, untilMs: nowMs() + maxStepMs });

@@ -88,7 +88,10 @@ export function createRefreshGrant(deps: RefreshGrantDeps): RefreshGrant {
     throw new TransientToolError("Another worker has not finished refreshing the access token yet.");
   };
 
-  /** The provider may have replaced the refresh token: what is not stored now is lost, and with it the consent. */
+  /**
+   * The provider may have replaced the refresh token. If the new one is not stored now, it is lost, and with it the
+   * consent.
+   */
   const store = async (read: ReadGrant, tokens: OAuthTokens): Promise<StoredAs> => {
     const { configuration } = read.grant;
     const sealedGrant = sealGrant(connectionGrants, { configuration, tokens }, read.identity);

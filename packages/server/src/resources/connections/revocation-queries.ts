@@ -52,7 +52,10 @@ export const findConnectionToRevoke = (
     .where("revoked_at_provider", "=", "pending")
     .executeTakeFirst();
 
-/** What the provider said of the grant that this row had. One that was made since is not touched: its row is not `revoked`. */
+/**
+ * Stores the provider's answer about the grant that this row had. A newer grant is not touched, because its row is not
+ * `revoked`.
+ */
 export const updateRevokedAtProvider = async (
   trx: OrganisationTransaction,
   { organisation_id, id, generation }: Pick<GrantedConnection, "organisation_id" | "id" | "generation">,

@@ -18,7 +18,7 @@ interface RevokeDeps {
   readonly logger: Logger;
 }
 
-/** What the provider said. `failed`: nothing that counts, so it may be asked again. Never throws. */
+/** The provider's answer. `failed`: none that counts, so it may be asked again. Never throws. */
 export type RevokeAtProvider = (
   row: GrantedConnection,
   timeoutMs: number,

@@ -2,14 +2,14 @@ import type { ConsentRef } from "../../auth/connection-token.ts";
 import type { ConsentSecrets, OAuthConfiguration } from "../../outbound/oauth/oauth-client.ts";
 import type { Digest, Sealer } from "../../platform/sealing.ts";
 
-/** What is kept of a consent under way. */
+/** The stored state of a consent under way. */
 export interface ConsentFlow {
   readonly configuration: OAuthConfiguration;
-  /** What the tokens will be sent to (`tokenTarget`), as the definition had it when the link was made. */
+  /** The target of the tokens (`tokenTarget`), as the definition had it when the link was created. */
   readonly target: string;
   /** Once the browser is at the provider. */
   readonly secrets?: ConsentSecrets;
-  /** What the provider sent the browser back with, as a query. */
+  /** The query with which the provider sent the browser back. */
   readonly callback?: string;
 }
 

@@ -17,7 +17,7 @@ type GrantedRow = Pick<
   "organisation_id" | "agent_id" | "user_id" | "tool" | "sent_to" | "issuer" | "sealed_grant"
 >;
 
-/** What a consent gave, and whom to ask for more of it. */
+/** The result of a consent, and the server that gives more tokens for it. */
 export interface Grant {
   readonly configuration: OAuthConfiguration;
   readonly tokens: OAuthTokens;
@@ -36,7 +36,7 @@ export const sealGrant = (sealer: Sealer, grant: Grant, identity: ConnectionIden
 export const openGrant = (sealer: Sealer, sealed: Buffer, identity: ConnectionIdentity): Grant =>
   JSON.parse(sealer.open(sealed, associatedDataFor(identity))) as Grant;
 
-/** Whether the tokens of a row came from this server for this client. False for what does not open. */
+/** Whether the tokens of a row came from this server for this client. False if they cannot be opened. */
 export function isOfSameClient(sealer: Sealer, row: GrantedRow, { issuer, client }: OAuthConfiguration): boolean {
   if (row.sealed_grant === null || row.issuer !== issuer) return false;
   const { organisation_id: organisationId, agent_id: agentId, user_id: userId, tool, sent_to: sentTo } = row;

@@ -7,7 +7,7 @@ export type ConnectionRow = Selectable<Connections>;
 
 const toTime = (time: Date | null): string | null => time?.toISOString() ?? null;
 
-/** Without what is sealed or digested, which no answer shows. */
+/** Without the sealed and digested columns, which no answer shows. */
 export type ShownConnection = Omit<ConnectionRow, "sealed_grant" | "confirmed_digest" | "generation">;
 
 /** Also the data of `connection.needs_reauth`. */

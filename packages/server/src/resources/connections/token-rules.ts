@@ -36,8 +36,8 @@ function isDue(row: Times): boolean {
 }
 
 /**
- * What to do with the tokens of a row: use them, or replace them first. A token that was replaced a moment ago, and is refused too, is
- * given back as it is: another would not help.
+ * The next step with the tokens of a row: use them, or replace them first. A token that was replaced a moment ago, and
+ * is refused too, is returned as it is: another would not help.
  */
 export function chooseNext(
   row: Times,

@@ -26,7 +26,7 @@ const asUsed = (tool: { type: "http" | "mcp"; name: string; url: string; connect
 });
 const bookTool = () => accountTool(url, provider);
 
-/** With counts of what it does in the database. */
+/** With counts of its database calls. */
 function createFinder({ server: { core } }: ApiNode = perch()) {
   const inOrganisation = vi.fn(core.db.inOrganisation) as unknown as Database["inOrganisation"] & { mock: object };
   const onBehalfOf = vi.fn(core.db.onBehalfOf) as unknown as Database["onBehalfOf"] & { mock: object };

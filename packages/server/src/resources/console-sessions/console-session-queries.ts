@@ -158,7 +158,7 @@ export async function updateLinkToSession(
   return numUpdatedRows === 1n;
 }
 
-/** A session with what depends on its key. */
+/** A session with the columns that depend on its key. */
 export type ConsoleSessionRow = Pick<
   Selectable<ConsoleSessions>,
   | "id"

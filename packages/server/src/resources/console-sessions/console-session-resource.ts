@@ -20,7 +20,7 @@ export const consoleSessionResource = {
     sessionDigest: digestFor("console sessions"),
     /** Tokens with which the issuer is asked about a person again. */
     personTokens: sealerFor("person tokens"),
-    /** What a browser keeps while a person signs in. */
+    /** The state that a browser stores while a person signs in. */
     signInStates: {
       purpose: "person tokens",
       create: (key: KeySource) => createSealer(() => deriveKey(key(), "sign-in states")),

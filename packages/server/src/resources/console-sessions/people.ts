@@ -83,7 +83,7 @@ const associatedData = ({ organisationId, sessionId }: SessionName) => `${organi
 export const sealTokens = (sealer: Sealer, of: SessionName, tokens: PersonTokens): Buffer =>
   sealer.seal(JSON.stringify(tokens), associatedData(of));
 
-/** Undefined for what was not sealed for this session. */
+/** Undefined if they were not sealed for this session. */
 export function openTokens(sealer: Sealer, of: SessionName, sealed: Buffer): PersonTokens | undefined {
   try {
     return JSON.parse(sealer.open(sealed, associatedData(of))) as PersonTokens;

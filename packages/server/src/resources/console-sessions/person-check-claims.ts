@@ -16,7 +16,7 @@ export interface PersonCheckClaim {
   readonly row: queries.CheckClaim;
   /** To ask with. Undefined if there are none, or they were not sealed for this session. */
   readonly tokens: PersonTokens | undefined;
-  /** Stores what the issuer gave for them, so that they can be asked with again whatever comes next. */
+  /** Stores the tokens that the issuer gave in exchange, so that they can be used again whatever comes next. */
   readonly keep: (tokens: PersonTokens) => Promise<void>;
   readonly release: () => Promise<void>;
 }

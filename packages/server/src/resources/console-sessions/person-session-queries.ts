@@ -17,7 +17,7 @@ export async function listOrganisationNames(db: Kysely<DB>, ids: readonly string
   return rows;
 }
 
-/** What a person may do in the organisation of a session. */
+/** A person's rights in the organisation of a session. */
 export type PersonAccess = Pick<Access, "role" | "mayApprove">;
 
 export interface PersonSession {

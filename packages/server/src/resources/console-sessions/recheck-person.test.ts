@@ -16,7 +16,7 @@ import { newPublicId } from "../../platform/ids.ts";
 let testbed: PeopleTestbed;
 let withoutRefresh: PeopleTestbed;
 
-/** What the operator reads. */
+/** The warnings in the operator's log. */
 const warnings: string[] = [];
 const logger = pino(
   { level: "warn" },
@@ -47,7 +47,7 @@ const roleAt = async (browser: SignedInBrowser, node: number) => {
 
 const rolesAt = async (browser: SignedInBrowser) => [await roleAt(browser, 0), await roleAt(browser, 1)];
 
-/** What each node answers to a decision on an approval that does not exist. */
+/** Each node's answer to a decision on an approval that does not exist. */
 const decideAt = async ({ get, cookie }: SignedInBrowser) => {
   const token = (await get("/v1/me")).body.data.session?.csrf_token ?? "";
   const path = `/v1/approvals/${newPublicId("approval")}/approve`;

@@ -52,10 +52,10 @@ interface RecheckDeps {
 
 type WaitsFor = "database" | "issuer" | "another node";
 
-/** What this node knows of a session. */
+/** This node's knowledge of a session. */
 interface Known {
   readonly checkedAtMs: number;
-  /** When the last check did not come to an end in time, and what it waited for; null: it did. */
+  /** When the last check did not end in time, and which part it waited for; null if it did. */
   readonly failed: { readonly atMs: number; readonly waitsFor: WaitsFor } | null;
 }
 
@@ -67,7 +67,7 @@ interface Check {
 
 interface Progress {
   waitsFor: WaitsFor;
-  /** What has been logged and counted. */
+  /** The failures that have been logged and counted. */
   readonly noted: Set<WaitsFor>;
 }
 
@@ -208,8 +208,8 @@ export function createRecheckPerson(deps: RecheckDeps): RecheckPerson {
   };
 
   /**
-   * What the settings now make of the groups as last confirmed, so that a changed setting counts from the restart on. Undefined: the
-   * session has ended.
+   * Applies the current settings to the groups as last confirmed, so that a changed setting counts from the restart on.
+   * Undefined if the session has ended.
    */
   const applySettings = async (
     ref: PersonSessionRef,

@@ -10,7 +10,7 @@ import type { PublicContext } from "../handlers.ts";
 import { listPersonOrganisations, type PeopleSource, readAnswer, sealTokens } from "./people.ts";
 import { type SessionDeps, startSession } from "./start-session.ts";
 
-/** What the console's sign-in page explains. Nothing from outside is ever put into its address. */
+/** The errors that the console's sign-in page explains. Nothing from outside is ever put into its address. */
 export type SignInError = "no_organisation" | "denied" | "issuer_unavailable" | "expired" | "invalid";
 
 export class SignInRefusal extends Error {

@@ -34,7 +34,7 @@ export async function fail(
   return failed;
 }
 
-/** A pending deployment whose checks have passed becomes live, or a canary beside what is live. */
+/** A pending deployment whose checks have passed becomes live, or a canary beside the live one. */
 export async function activate(
   trx: OrganisationTransaction,
   agent: AgentKey,

@@ -126,7 +126,7 @@ describe("a draft", () => {
     const { definitionDigest } = await startProcess().nameDraft(theirs);
     const name = nameOf(theirs, { definition: definitionWith(""), definitionDigest: definitionDigest ?? "" });
     const worker = startProcess();
-    // In this order: what one process has cached for them must not be found either.
+    // In this order, so that one process does not find the other's cached definition either.
     expect(await worker.find(name)).toEqual(theirs.definition);
     expect(await worker.find({ ...name, organisationId: mine.organisation_id })).toBeUndefined();
     expect(await worker.find({ ...name, agentId: mine.id })).toBeUndefined();

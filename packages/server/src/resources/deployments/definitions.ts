@@ -17,7 +17,7 @@ export interface NamedDefinition {
   readonly definitionDigest?: string;
 }
 
-/** What a run names: a version or, if that is null, a draft. */
+/** The definition that a run names: a version or, if that is null, a draft. */
 export interface DefinitionName extends AgentKey {
   readonly version: string | null;
   readonly definitionDigest: string;
@@ -59,7 +59,7 @@ async function findDraft(trx: OrganisationTransaction, name: DefinitionName) {
     .executeTakeFirst();
 }
 
-/** By its label, which has an index. Its content must be what the run named. */
+/** By its label, which has an index. Its content must be the one that the run named. */
 async function findNamedVersion(trx: OrganisationTransaction, name: DefinitionName, label: string) {
   const row = await findVersion(trx, name, label);
   return row?.checksum.equals(digestBytes(name.definitionDigest)) ? row : undefined;

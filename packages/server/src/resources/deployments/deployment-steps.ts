@@ -23,9 +23,12 @@ interface ActivationDeps {
 
 /** The steps of a deployment's workflows. */
 export interface DeploymentSteps {
-  /** The ids of what its environment has to activate up to and including it, oldest first; "absent" while its row is not committed yet. */
+  /**
+   * The ids of the deployments that its environment has to activate up to and including it, oldest first; "absent"
+   * while its row is not committed yet.
+   */
   readonly listQueue: (deployment: DeploymentKey, limit: number) => Promise<readonly string[] | "absent">;
-  /** What is wrong with it, for its creator; null when nothing is. */
+  /** The problem with it, for its creator; null if there is none. */
   readonly check: (deployment: DeploymentKey) => Promise<{ readonly error: string | null }>;
   /** Makes it live, or fails it with `error`. Returns when to check it first, if it is a guarded canary. */
   readonly activate: (

@@ -24,7 +24,7 @@ interface FoundDeployments {
   readonly end: string | undefined;
 }
 
-/** Newest first. The cost does not grow with what is stored, nor with how few match. */
+/** Newest first. The cost does not grow with the stored deployments, nor with how few match. */
 export async function listAllDeployments(
   trx: OrganisationTransaction,
   scope: Scope,

@@ -29,7 +29,7 @@ interface PreflightDeps {
   readonly fetch: typeof globalThis.fetch;
 }
 
-/** All that is wrong with a definition, for its author. What has not answered after `timeoutMs` is one of the problems. */
+/** All problems of a definition, for its author. A service that has not answered after `timeoutMs` is one of them. */
 export type Preflight = (
   agent: AgentKey,
   definition: Definition,
@@ -157,7 +157,9 @@ export function createPreflight(deps: PreflightDeps): Preflight {
     return tool && found ? [...ofConnection, ...toolRules.checkListed(tool, field, found)] : ofConnection;
   };
 
-  /** One MCP server at a time, so that each says what is wrong with it. All of them together may still be too many tools. */
+  /**
+   * One MCP server at a time, so that each reports its own problems. All of them together may still be too many tools.
+   */
   const checkTools = async (
     agent: AgentKey,
     definition: Definition,

@@ -9,7 +9,10 @@ import { listServingDeployments } from "./deployment-queries.ts";
 import type { Arm, Serving } from "./deployment-rules.ts";
 import { findVersion } from "./version-queries.ts";
 
-/** What an environment runs, cached while the epoch is current; an environment without deployments is cached too. */
+/**
+ * The version that an environment runs, cached while the epoch is current; an environment without deployments is cached
+ * too.
+ */
 export interface ServingDirectory {
   readonly find: (agent: AgentKey, environment: string, epoch: Epoch) => Promise<Serving<NamedDefinition> | undefined>;
   readonly findVersion: (agent: AgentKey, label: string, epoch: Epoch) => Promise<NamedDefinition | undefined>;

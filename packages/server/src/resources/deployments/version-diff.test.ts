@@ -50,7 +50,7 @@ describe("the text", () => {
     const { text } = createDiff(definition({ instructions: before ?? "" }), definition({ instructions: after ?? "" }));
     expect(text.match(/^@@/gm)).toHaveLength(1);
     expect(changedLines(text).length).toBeGreaterThan(1500);
-    // Applied to what the diff says the first version is, the patch gives the second: each changed line is there, in order.
+    // Applied to the diff's first version, the patch gives the second: each changed line is there, in order.
     const sides = (sign: string) => changedLines(text).filter((line) => line.startsWith(sign)).length;
     expect(sides("-")).toBe(sides("+"));
     const body = text.split("\n").slice(3, -1);

@@ -25,7 +25,7 @@ const listIds = async () => (await query("select id from engine_tasks order by c
 
 const logger = createLogger("silent");
 const logged = { warn: vi.spyOn(logger, "warn"), error: vi.spyOn(logger, "error") };
-/** What the engine got, in order. */
+/** The tasks that the engine got, in order. */
 let sent: string[] = [];
 let isEngineUp = true;
 const callEngine = async (id: string): Promise<void> => {

@@ -12,9 +12,9 @@ export type { EngineTask } from "./engine-task-queries.ts";
 export type AddTask = (task: EngineTask) => Promise<void>;
 
 /**
- * What the engine has to be given after a commit. A task is a row that commits with its change, so no transaction waits for the
- * engine, and a process that dies loses nothing. The process that committed it sends it at once and then deletes it. Every process
- * looks each second for tasks that were not sent.
+ * The tasks for the engine after a commit. A task is a row that commits with its change, so no transaction waits for
+ * the engine, and a process that dies loses nothing. The process that committed it sends it at once and then deletes
+ * it. Every process looks each second for tasks that were not sent.
  */
 export interface EngineTasks {
   /** Makes a change, and sends the tasks that it added once it has committed. Does not wait for the engine. */
@@ -27,9 +27,9 @@ export interface EngineTasks {
   readonly send: (task: EngineTask) => void;
   /** Deletes a committed task that is needed no more. */
   readonly discard: (task: EngineTask) => void;
-  /** Sends what was committed and not sent, and deletes what was sent. */
+  /** Sends tasks that were committed and not sent, and deletes sent ones. */
   readonly sweep: () => Promise<void>;
-  /** Waits for what is being sent, and sweeps once more. */
+  /** Waits for tasks that are being sent, and sweeps once more. */
   readonly finish: () => Promise<void>;
 }
 
@@ -42,7 +42,9 @@ interface EngineTasksDeps {
   readonly onCounted: (waiting: number) => void;
 }
 
-/** While the engine does not answer, each send lasts for its time limit: what exceeds this number is left to the sweep. */
+/**
+ * While the engine does not answer, each send lasts for its time limit. Tasks beyond this number are left to the sweep.
+ */
 const maxSending = 32;
 /** How many tasks a sweep sends at a time. If all of them fail, the sweep ends. */
 const sentTogether = 10;
@@ -103,7 +105,7 @@ function createTaskSender({ db, engine, logger, now }: Omit<EngineTasksDeps, "on
   };
 }
 
-/** Sends what was committed and not sent, by whichever process, and deletes what this one has sent. */
+/** Sends tasks that any process committed and did not send, and deletes those that this one has sent. */
 function createSweepOnce(deps: EngineTasksDeps, sender: ReturnType<typeof createTaskSender>): () => Promise<void> {
   const { db, logger, onCounted } = deps;
   let wasWaiting = false;

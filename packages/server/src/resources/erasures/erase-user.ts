@@ -34,7 +34,7 @@ interface EraseDeps {
   readonly runClear: RunClear;
   readonly continueRuns: Pick<ContinueRuns, "start">;
   readonly erasedUsers: Sealer;
-  /** What receipts have. */
+  /** The parts of a receipt. */
   readonly receiptParts: Erasure["receipt"];
   readonly userDigest: Digest;
   readonly logger: Logger;
@@ -112,7 +112,7 @@ export function createEraseStep(
     });
   };
 
-  /** What is still under way, such as the delivery of an event, is waited for. */
+  /** Waits for messages that are still under way, such as the delivery of an event. */
   const eraseSent = async (
     row: ErasureRow,
     { organisationId, userId }: ErasedUser,

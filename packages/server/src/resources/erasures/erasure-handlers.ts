@@ -38,7 +38,7 @@ const tooManyOpen = () =>
   );
 
 export const erasureHandlers = ({ db, engine, erasedUsers, userDigest, receiptParts, logger }: ErasureDeps) => {
-  /** The row is what counts: if the engine does not get it now, housekeeping hands it over. */
+  /** The row counts: if the engine does not get the task now, housekeeping hands it over. */
   const handOver = (organisationId: string, id: string): void =>
     void engine.eraseUser({ organisationId, id }).catch((error: unknown) => {
       logger.warn({ err: error }, "erasure not handed to the engine yet, housekeeping will retry");

@@ -18,7 +18,7 @@ export const erasureResource = {
   dataKeys: {
     /** The user of an erasure, while it runs. */
     erasedUsers: sealerFor("erasures"),
-    /** Tells what belongs to the same user, and not to which. */
+    /** Shows which data belongs to the same user, without naming the user. */
     userDigest: {
       purpose: "erasures",
       create: (key: KeySource) => createDigest(() => deriveKey(key(), "user digests")),

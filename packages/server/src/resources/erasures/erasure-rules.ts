@@ -27,10 +27,12 @@ export const isInStage = (progress: Progress): progress is StageProgress => "isL
 
 export const firstProgress: Progress = { stage: "begin" };
 
-/** The stages that come before those of resources: they need the engine, and what the others remove may come from runs. */
+/**
+ * The stages before those of resources: they need the engine, and the data that the others remove may come from runs.
+ */
 export const runStages = ["runs", "sent"] as const;
 
-/** What follows a stage that has reached its end; undefined: the erasure has completed. */
+/** The stage after one that has reached its end; undefined if the erasure has completed. */
 export function afterStage(
   stages: readonly string[],
   { stage, isLast }: { readonly stage: string; readonly isLast: boolean },
@@ -40,7 +42,7 @@ export function afterStage(
   return isLast ? undefined : { stage: "settle" };
 }
 
-/** An embedder may be down for days: what is still under way after this time is listed in the receipt instead. */
+/** An embedder may be down for days, so the receipt lists work that is still under way after this time. */
 export const maxWaitMs = 3_600_000;
 const firstWaitMs = 2000;
 const longestWaitMs = 60_000;
@@ -63,7 +65,7 @@ export function addCounts(counts: Counts, added: Counts): Counts {
   return Object.fromEntries(sums.filter(([, count]) => count > 0));
 }
 
-/** What was there and is not reached, with the time after which it is gone. */
+/** Data that is not reached, with the time after which it is gone. */
 const expiring: readonly ExpiringPart[] = [
   {
     store: "database",

@@ -15,7 +15,7 @@ interface OpenRunDeps {
   readonly continueRuns: Pick<ContinueRuns, "start">;
 }
 
-/** What of the user has not ended. */
+/** The user's runs that have not ended. */
 interface OpenRuns {
   readonly inEngine: boolean;
   /** Records that say `running` or `waiting`. The engine may have lost such a run: then reconciling ends it within minutes. */

@@ -13,6 +13,9 @@ export const openUser = (sealer: Sealer, sealed: Buffer, erasure: ErasureKey): s
 export const digestUser = (digest: Digest, organisationId: string, userId: string): Buffer =>
   digest(JSON.stringify([organisationId, userId]));
 
-/** The same for what shows a run of the user. That counts by when the run was accepted, and not by when it was shown. */
+/**
+ * The same for answers that show a run of the user. They count by when the run was accepted, and not by when it was
+ * shown.
+ */
 export const digestUserOfRun = (digest: Digest, organisationId: string, userId: string): Buffer =>
   digest(JSON.stringify([organisationId, userId, "run"]));

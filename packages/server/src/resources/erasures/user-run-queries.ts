@@ -21,7 +21,7 @@ interface RunPage {
 
 const isOpen = (status: string): boolean => status === "running" || status === "waiting";
 
-/** What is written with a run bears the time of another clock than the run. */
+/** Rows written with a run have the time of another clock than the run. */
 const clockDifferenceMs = 3_600_000;
 
 /**
@@ -52,7 +52,7 @@ export async function listRunsOfUser(
   };
 }
 
-/** Takes the texts out of what was recorded of these runs. */
+/** Removes the texts from the records of these runs. */
 export async function eraseRuns(
   trx: OrganisationTransaction,
   { organisationId, userId }: Pick<ErasedUser, "organisationId" | "userId">,
@@ -66,7 +66,7 @@ export async function eraseRuns(
   return rows[0]?.counts ?? {};
 }
 
-/** What the records say of runs that may be the user's. */
+/** The records of runs that may be the user's. */
 interface KnownRuns {
   readonly ofOthers: readonly string[];
   readonly ended: readonly string[];

@@ -16,7 +16,10 @@ export interface EngineAddresses {
   readonly placeOf: (address: string) => string;
 }
 
-/** What was found out about the engine and the workers. Undefined: no admin address answers, or the engine is still counting. */
+/**
+ * The findings about the engine and the workers. Undefined if no admin address answers, or the engine is still
+ * counting.
+ */
 export interface CheckedEngine {
   readonly parts: readonly InstallationPart[];
   readonly deployments: readonly KnownDeployment[] | undefined;

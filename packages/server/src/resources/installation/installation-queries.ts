@@ -1,7 +1,7 @@
 import { type Kysely, sql } from "kysely";
 import type { DB } from "../../db/generated-rows.ts";
 
-/** What the database says about itself. */
+/** The database's facts about itself. */
 export interface DatabaseFacts {
   readonly sizeBytes: number | null;
   readonly oldestTransactionSeconds: number | null;

@@ -3,7 +3,7 @@ import { healthChecks, type PartId } from "../../platform/health-checks.ts";
 import { reasonOfFailedCall } from "../../platform/reason-of-failed-call.ts";
 import { withinLimit } from "../../platform/within-limit.ts";
 
-/** What was found out about one part. */
+/** The findings about one part. */
 export interface Checked<T> {
   readonly part: InstallationPart;
   /** Undefined if the part is silent. */
@@ -14,7 +14,7 @@ interface PartToCheck<T> {
   readonly id: PartId;
   readonly address: string | null;
   readonly ask: () => Promise<T>;
-  /** What is to be done although it answers; null if nothing is. */
+  /** The advice although it answers; null if there is none. */
   readonly judge?: (found: T) => string | null;
   /** How long the first answer took, if there is more than one question. */
   readonly latencyMs?: (found: T) => number;

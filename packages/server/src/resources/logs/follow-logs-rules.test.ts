@@ -28,7 +28,7 @@ function follow({ readsFirst = false, contains }: { readonly readsFirst?: boolea
     pages: [] as LogRow[][],
     reads: 0,
     turns: 0,
-    /** What the next read of a notification finds, and how long it takes. */
+    /** The rows that the next read of a notification finds, and how long it takes. */
     notified: [] as LogRow[],
     takesMs: 0,
   };

@@ -34,7 +34,7 @@ export interface LogFilter extends AgentKey {
 
 type Entries = ExpressionBuilder<DB, "log_entries">;
 
-/** In the order of an index, and by what indexes have; see `search-logs.ts` for the rest of the filter. */
+/** In the order of an index, and by the columns of indexes; see `search-logs.ts` for the rest of the filter. */
 export const selectIndexed = (trx: OrganisationTransaction, filter: LogFilter, before?: LogPosition) =>
   trx
     .selectFrom("log_entries")
@@ -107,7 +107,7 @@ export const earliestOfRun = (invocationId: string): Date =>
   new Date(uuidTime(invocationId).getTime() - maxClockSkewMs);
 
 interface RunLines {
-  /** Only what the run itself wrote after so many lines, without the entries that others added to its log. */
+  /** Only entries that the run itself wrote after so many lines, without those that others added to its log. */
   readonly ownAfter?: number;
 }
 

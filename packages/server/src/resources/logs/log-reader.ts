@@ -4,7 +4,7 @@ import type { LogNotification } from "./log-notifications.ts";
 import * as queries from "./log-queries.ts";
 import type { LogPosition } from "./log-rules.ts";
 
-/** What followers of an agent's log read. */
+/** The reads of followers of an agent's log. */
 export interface LogReader {
   /** The entries that a notification announces. */
   readonly readNotified: (agent: AgentKey, notification: LogNotification) => Promise<queries.LogRow[]>;
@@ -15,7 +15,7 @@ export interface LogReader {
     after: LogPosition | undefined,
   ) => Promise<queries.LogRow[]>;
   readonly readIdsSince: (agent: AgentKey, from: Date) => Promise<string[]>;
-  /** What the run itself wrote. */
+  /** The entries that the run itself wrote. */
   readonly readRun: (agent: AgentKey, runId: string) => Promise<queries.LogRow[]>;
 }
 

@@ -33,7 +33,7 @@ export const visibleSince = (tier: Tier, nowMs: number): Date => new Date(nowMs 
 
 export const laterOf = (a: Date, b: Date): Date => (a > b ? a : b);
 
-/** A search for what no index has reads at most this many entries, so that its cost does not grow with the log. */
+/** A search without a matching index reads at most this many entries, so that its cost does not grow with the log. */
 export const maxSearchedEntries = 20_000;
 
 /** A page ends after the entry with which it has this many bytes, whatever its limit: they are all parsed and written at once. */

@@ -60,7 +60,7 @@ export async function searchLogs(
   const rows = scanned.filter(isEntry);
   const { matches = 0, stopped_at: at = null, stopped_id: id = null } = scanned[0] ?? {};
   const stopped = at && id !== null ? { at, id } : undefined;
-  // A cursor of a live tail does not say what came before it.
+  // A cursor of a live tail does not count the earlier matches.
   const matchesBefore = before === undefined ? 0 : before.matches;
   const total = (matchesBefore ?? 0) + matches;
   const last = offset + rows.length < matches ? rows.at(-1) : undefined;

@@ -18,7 +18,7 @@ export async function clearDeletedAgent(
 
 const maxClearMs = 5000;
 
-/** Clears what a deleted agent has in its memory although it was cleared. What is left after some seconds, housekeeping clears later. */
+/** Clears memory that a deleted agent still has, for some seconds. Housekeeping clears the rest later. */
 export const createClearLeftMemory =
   ({ db, runClear }: { readonly db: Database; readonly runClear: RunClear }) =>
   async (agent: AgentKey): Promise<void> => {

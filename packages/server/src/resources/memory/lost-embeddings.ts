@@ -12,7 +12,7 @@ export interface LostEmbeddingsDeps {
   readonly logger: Logger;
   readonly nowMs: () => number;
   readonly telemetry: Pick<ReconcileMetrics, "reconciled">;
-  /** What is younger is under way in all likelihood. */
+  /** Anything younger is probably under way. */
   readonly minAgeSeconds: number;
   /** Between two ticks. */
   readonly everyMs: number;

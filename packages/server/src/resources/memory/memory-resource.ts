@@ -40,7 +40,7 @@ export const memoryResource = {
   audited: { memory: "memory" },
   quotas: {
     memoryBytes: {
-      // Deleting what was stored before it was counted would make it negative.
+      // Deleting memories that were stored before they were counted would make it negative.
       count: (of) =>
         sql<number>`greatest(0, (select sum(bytes) from memory_bytes where ${ofOrganisation(of)}))::float8`,
       reached: "This organisation stores # MB of memories",

@@ -109,8 +109,8 @@ export const searchTuning = {
 export type SearchTuning = typeof searchTuning;
 
 /**
- * How many candidates each list of a search through the API has, whatever page is asked for: all pages are of one set of
- * results. Its size is bounded, as the cost of a search may not grow with what is stored.
+ * How many candidates each list of a search through the API has, whatever page is requested: all pages are of one set
+ * of results. Its size is bounded, because the cost of a search may not grow with the number of memories.
  */
 export const searchCandidates = 100;
 export const maxSearchResults = 200;

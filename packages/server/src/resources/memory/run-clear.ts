@@ -29,7 +29,7 @@ export const createClearStep =
     return { againAfterMs: !row || row.completed_at ? null : 0 };
   };
 
-/** Continues clears that never reached the engine. What one tick does not finish, the next one does. */
+/** Continues clears that never reached the engine. The next tick continues with the rest. */
 export async function finishOpenClears(db: Database, runClear: RunClear): Promise<void> {
   for (const clear of await listOpenClears(db.unscoped)) await runClear(clear, stepMs);
 }

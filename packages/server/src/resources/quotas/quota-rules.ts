@@ -5,7 +5,7 @@ const formatted = (value: number): string => value.toLocaleString("en-US");
 const isStored = (quota: QuotaName): boolean => storedQuotas.some((name) => name === quota);
 const isLargest = (tier: Tier): boolean => tier === tiers.at(-1);
 
-/** Names the quota, its limit, and what to do. */
+/** Names the quota, its limit, and the advice. */
 export function quotaMessage({ reached, advice }: Quota, quota: QuotaName, tier: Tier): string {
   const limit = tierLimits[tier][quota];
   const [amount, allowed] = isStored(quota)

@@ -10,7 +10,10 @@ type Counts = Readonly<Record<string, number>>;
 
 const toSnakeCase = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** An organisation whose tier became smaller has more than its limit: counted up to what any tier allows. */
+/**
+ * An organisation whose tier became smaller has more than its limit, so it is counted up to the largest limit of any
+ * tier.
+ */
 const maxCounted = tierLimits.enterprise;
 
 async function countAll(
@@ -26,7 +29,7 @@ async function countAll(
   return rows[0];
 }
 
-/** What an organisation has, and how much it may have. */
+/** An organisation's usage, and its limits. */
 export type FindUsage = (organisation: QuotaHolder, epoch: Epoch) => Promise<Usage>;
 
 interface UsageDeps {

@@ -28,7 +28,7 @@ export interface Quotas {
    * exceed the limit together, by no more than run at once.
    */
   readonly hasRoomToWait: (trx: OrganisationTransaction, organisationId: string, tier: Tier) => Promise<boolean>;
-  /** Names the quota, its limit, and what to do. */
+  /** Names the quota, its limit, and the advice. */
   readonly message: (quota: QuotaName, tier: Tier) => string;
   /** Whether it may store more, as far as this process knows. Makes no query, so it costs a run nothing. */
   readonly hasSpace: (organisation: QuotaHolder, quota: StoredQuota) => boolean;
@@ -36,7 +36,7 @@ export interface Quotas {
   readonly requireSpace: (organisation: QuotaHolder, quotas: readonly StoredQuota[]) => void;
 }
 
-/** What counts against each quota, and in which words it is refused. */
+/** How each quota is counted, and the words of its refusal. */
 export type QuotaDefinitions = Readonly<Record<QuotaName, Quota>>;
 
 interface QuotaDeps {
@@ -45,7 +45,7 @@ interface QuotaDeps {
   readonly onRefused: (quota: QuotaName, organisationId: string) => void;
 }
 
-/** By a statement of its own: the count after it sees what was committed while this one waited. */
+/** By its own statement, so that the count after it sees changes that were committed while this one waited. */
 const lockQuota = async (trx: OrganisationTransaction, { id }: QuotaHolder, quota: CountedQuota): Promise<void> => {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`perch quota ${quota} ${id}`}, 0))`.execute(trx);
 };

@@ -21,7 +21,7 @@ async function findStored(
 /** As in the rollups of metrics, so that concurrent writers do not meet in one row. */
 const shards = 16;
 
-/** Counts what is stored beside the records of runs, which `record_runs` counts. */
+/** Counts bytes that are stored besides the records of runs, which `record_runs` counts. */
 export async function addRecordBytes(
   trx: OrganisationTransaction,
   organisationId: string,
@@ -52,8 +52,8 @@ const refreshMs = 60_000;
 const maxOrganisations = 20_000;
 
 /**
- * Keeps one figure for each organisation that asks, read in the background at most once a minute. So a run pays no statement, and
- * an organisation may exceed its quota by what it stores in a minute or two.
+ * Caches one figure for each organisation that asks, read in the background at most once a minute. So a run pays no
+ * statement, and an organisation may exceed its quota by the bytes that it stores in a minute or two.
  */
 export function createKnownBytes({ db, definitions, logger, now }: KnownBytesDeps): KnownBytes {
   const entries = new LRUCache<string, Entry>({ max: maxOrganisations });

@@ -15,7 +15,7 @@ const logged = vi.spyOn(logger, "error");
 afterAll(() => logged.mockRestore());
 let nowMs = Date.parse("2026-06-01T12:00:00Z");
 
-/** Counts what the finder does: statements that look for secrets, and transactions that record a use. */
+/** Counts the finder's statements that look for secrets, and its transactions that record a use. */
 function createFinder() {
   const { core } = perch().server;
   const inOrganisation = vi.fn(core.db.inOrganisation) as unknown as Database["inOrganisation"] & { mock: object };

@@ -1,6 +1,6 @@
 import type { Sealer } from "../../platform/sealing.ts";
 
-/** What a sealed value belongs to. */
+/** The owner of a sealed value. */
 export interface SecretIdentity {
   readonly organisationId: string;
   readonly agentId: string | null;

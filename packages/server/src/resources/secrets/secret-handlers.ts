@@ -64,7 +64,7 @@ function sealChanged(
   return sealSecretValue(secrets, kept, { ...identity, hosts });
 }
 
-/** What the ten operations do, for either owner. */
+/** The ten operations, for either owner. */
 function secretActions({ db, quotas, secrets }: Omit<SecretDeps, "agents">) {
   return {
     create: ({ caller, change }: RequestContext, lockOwner: OwnerInTransaction, { name, value, hosts }: CreateBody) => {

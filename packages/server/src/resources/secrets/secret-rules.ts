@@ -10,7 +10,10 @@ export function originOf(host: string): string {
   return url.origin;
 }
 
-/** One spelling for each origin, so that the answer shows what an address is compared with: `0x7f.1` is 127.0.0.1. */
+/**
+ * One spelling for each origin, so that the answer shows the form that addresses are compared with: `0x7f.1` is
+ * 127.0.0.1.
+ */
 export function normaliseHosts(hosts: readonly string[]): string[] {
   const origins = hosts.map((host, index) => {
     const url = parseHost(host);

@@ -14,9 +14,9 @@ import { claimReadyRuns, type ReadyRun, updateSendAfter } from "./waiting-run-qu
 export interface ContinueRuns {
   /** Starts a run whose row has committed, without waiting. */
   readonly start: (run: ReadyRun) => void;
-  /** Starts what was made ready and not started. */
+  /** Starts runs that were made ready and not started. */
   readonly sweep: () => Promise<void>;
-  /** Waits for what is being started. */
+  /** Waits for runs that are being started. */
   readonly finish: () => Promise<void>;
 }
 
@@ -27,7 +27,9 @@ interface ContinueRunsDeps {
   readonly logger: Logger;
 }
 
-/** While the engine does not answer, each start lasts for its time limit: what exceeds this number is left to the sweep. */
+/**
+ * While the engine does not answer, each start lasts for its time limit. Runs beyond this number are left to the sweep.
+ */
 const maxStarting = 64;
 /** How many a sweep starts at a time. */
 const startedTogether = 16;

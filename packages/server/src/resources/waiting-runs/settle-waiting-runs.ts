@@ -36,7 +36,10 @@ async function listWaitingIds(
 const cancelledTogether = 50;
 const maxStepMs = 20_000;
 
-/** Cancels the runs of a deleted agent that wait, in small transactions. What it leaves after some seconds, reconciling cancels. */
+/**
+ * Cancels the runs of a deleted agent that wait, in small transactions. After some seconds, it leaves the rest to
+ * reconciling.
+ */
 export const createCancelRunsOfAgent =
   ({ db, continueRuns, nowMs: now }: Omit<SettleDeps, "logger">) =>
   async ({ organisationId, agentId }: AgentKey): Promise<void> => {
@@ -76,8 +79,8 @@ const deleteEnded = async (db: Kysely<DB>): Promise<number> => {
 const turnsTogether = 5000;
 
 /**
- * What a process that died may have left of runs that wait: runs of deleted agents, rows of runs that have ended, and turns whose run
- * before them is gone. Bounded: what it leaves, the next call does.
+ * Settles the remains that a dead process may have left of runs that wait: runs of deleted agents, rows of runs that
+ * have ended, and turns whose run before them is gone. It is bounded: the next call continues with the rest.
  */
 export function createSettleWaitingRuns(deps: SettleDeps): () => Promise<void> {
   const { db, continueRuns, logger, nowMs: now } = deps;

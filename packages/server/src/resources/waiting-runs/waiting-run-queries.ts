@@ -10,7 +10,7 @@ interface RunRef {
   readonly id: string;
 }
 
-/** A run whose decisions are made, or whose turn has come, with what its continuation needs for a slot. */
+/** A run whose decisions are made, or whose turn has come, with the fields that its continuation needs for a slot. */
 export interface ReadyRun extends Omit<ContinuedRun, "continues"> {
   readonly timeoutSeconds: number;
   readonly maxConcurrentRuns: number;
@@ -43,7 +43,7 @@ export const toReadyRun = (row: ReadyRow): ReadyRun => ({
 
 const readyColumns = sql`organisation_id, id, agent_id, user_id, session_id, cut, timeout_seconds, max_concurrent_runs`;
 
-/** What makes a run ready: the process that commits it starts it, and any other a little later. */
+/** Makes a run ready: the process that commits it starts it, and any other a little later. */
 const ready = sql`status = 'ready', ready_at = now(), send_after = now() + make_interval(secs => ${ownStartSeconds})`;
 
 const minWaitSeconds = 2;
@@ -117,8 +117,8 @@ export async function updateReadyIfDecided(
 }
 
 /**
- * Asks for the end of a run that waits: what is open of it is cancelled, and its continuation ends it like any cancelled run.
- * Undefined: it does not wait.
+ * Requests the end of a run that waits: its open approvals are cancelled, and its continuation ends it like any
+ * cancelled run. Undefined if it does not wait.
  */
 export async function cancelWaitingRun(
   trx: OrganisationTransaction,

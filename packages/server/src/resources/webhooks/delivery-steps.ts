@@ -39,7 +39,7 @@ export interface DeliverySteps {
 
 interface DeliveredLink {
   readonly url: string;
-  /** Keeps the link out of what is stored of the receiver's answer, which may repeat the body. */
+  /** Removes the link from the stored answer of the receiver, which may repeat the body. */
   readonly redactor: Redactor;
 }
 
@@ -79,7 +79,7 @@ export function mayHaveMoreDue(claimed: readonly Pick<DeliveryTask, "organisatio
   );
 }
 
-/** What sets this attempt apart from a forgotten one does not concern another attempt. */
+/** The fields that distinguish this attempt from a forgotten one do not concern another attempt. */
 const taskOf = ({ organisationId, id, webhookId }: DeliveryTask, attempt: number): DeliveryTask => ({
   organisationId,
   id,
@@ -105,7 +105,7 @@ export function createDeliverySteps(deps: DeliveryStepsDeps): DeliverySteps {
     return { task: { ...task, deferred: task.deferred + 1 }, afterMs };
   };
 
-  /** The attempt was made already, by another worker or before a crash: continue from what is recorded. */
+  /** The attempt was made already, by another worker or before a crash: continue from the record. */
   const nextTaskFrom = (task: DeliveryTask, delivery: queries.DeliveryContext | undefined): NextTask | null =>
     delivery?.status === "pending"
       ? {
@@ -200,7 +200,7 @@ export function createDeliverySteps(deps: DeliveryStepsDeps): DeliverySteps {
   const cancel = (task: DeliveryTask, reason: string) =>
     db.inOrganisation(task.organisationId, (trx) => queries.updateDeliveryCancelled(trx, task, task.id, reason));
 
-  /** Undefined when the delivery can be sent; otherwise what follows. */
+  /** Undefined when the delivery can be sent; otherwise the next step. */
   const finishIfNotSendable = async (task: DeliveryTask, delivery: queries.DeliveryContext | undefined) => {
     if (delivery?.status !== "pending" || delivery.attempts >= task.attempt) return nextTaskFrom(task, delivery);
     if (delivery.webhook_status === "enabled" && delivery.data !== null) return undefined;

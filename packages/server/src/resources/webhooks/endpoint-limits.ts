@@ -29,7 +29,7 @@ export interface EndpointLimits {
 interface EndpointLimitsOptions {
   readonly now: () => number;
   readonly random: () => number;
-  /** What an organisation may have under way in this process, to all hosts. */
+  /** The share of deliveries that an organisation may have under way in this process, to all hosts. */
   readonly share: Pick<Share, "take">;
   readonly maxConcurrent?: number;
   readonly maxPerHost?: number;
@@ -130,7 +130,7 @@ export function createEndpointLimits(options: EndpointLimitsOptions): EndpointLi
     return {
       enterAddress: (url) => {
         const hostKey = `${attempt.organisationId} ${URL.parse(url)?.host ?? url}`;
-        // The webhook was changed: what its earlier address answered says nothing about this one.
+        // The webhook was changed: answers of its earlier address prove nothing about this one.
         if (endpoint.url !== url) endpoint.hasSucceeded = false;
         endpoint.url = url;
         endpoint.hostKey = hostKey;

@@ -42,7 +42,7 @@ export function requirePublicUrl(publicUrl: string | undefined): void {
 const isLoopback = (hostname: string): boolean =>
   hostname === "localhost" || hostname === "[::1]" || /^127\.\d+\.\d+\.\d+$/.test(hostname);
 
-/** What is wrong with a URL, judged without resolving its host; undefined when nothing is. */
+/** The problem with a URL, found without resolving its host; undefined if there is none. */
 export function findUrlProblem(text: string, allowHttp: boolean): string | undefined {
   const url = URL.parse(text);
   if (!url) return "Expected an https address.";

@@ -71,7 +71,7 @@ function answerFor(wantsEvents: boolean, waitMs: number, { outcome, waiting }: R
   return { answer: waitMs > 0 ? "json" : "accepted", outcome };
 }
 
-/** The user of a verified token is the run's user. What a request says of its user counts only without one. */
+/** The user of a verified token is the run's user. The user that a request names counts only without a token. */
 function userOf({ user }: RequestContext["caller"], given: string | undefined): string | null {
   if (!user) return given ?? null;
   if (given !== undefined && given !== user.id)
@@ -81,7 +81,7 @@ function userOf({ user }: RequestContext["caller"], given: string | undefined): 
   return user.id;
 }
 
-/** What a run needs space for. */
+/** The quotas that a run needs space in. */
 const spaceForRecord = ["recordBytes"] as const;
 const spaceForMemory = ["recordBytes", "memoryBytes"] as const;
 

@@ -12,8 +12,8 @@ export type ChosenVersion = Pick<
 >;
 
 /**
- * What runs: the version asked for by name or the draft, else what is deployed to the environment, else the agent's draft, as long
- * as nothing was ever deployed there.
+ * The version to run: the one named in the request or the draft, else the one deployed to the environment, else the
+ * agent's draft, as long as nothing was ever deployed there.
  */
 export async function chooseVersion(
   serving: ServingDirectory,
@@ -31,7 +31,7 @@ export async function chooseVersion(
   const alone = { environment, deploymentId: null, trial: null };
   const draft = async () => ({ ...alone, version: null, ...(await serving.nameDraft(agent)) });
   if (version !== undefined) {
-    // It bypasses what is deployed, so it needs the permission to read versions.
+    // It bypasses the deployed version, so it needs the permission to read versions.
     if (!caller.permissions.has("read"))
       throw forbidden("Choosing `context.version` needs a key with the permission read.");
     if (version === draftLabel) return draft();

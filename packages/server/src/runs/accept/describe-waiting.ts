@@ -10,7 +10,7 @@ const describeAction = ({ id, kind, tool }: RequiredAction): string => {
   return `${what} ${JSON.stringify(tool)} at /v1/approvals/${toPublicId("approval", id)}`;
 };
 
-/** What a run waits for and what to do about it, in one sentence. */
+/** The reason why a run waits, and the advice, in one sentence. */
 export function describeWaiting({ actions }: WaitingOutcome): string {
   if (actions.length === 0)
     return "The run waits for its turn: an earlier run of its session waits for a person, and this one goes on when that has ended. `GET /v1/approvals?status=open` with its `session_id` lists what to decide.";

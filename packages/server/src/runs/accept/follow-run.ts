@@ -12,7 +12,7 @@ import { describeWaiting } from "./describe-waiting.ts";
 
 interface ReadDeps {
   readonly streams: RunStreams;
-  /** How the run ended, once it has, or what it waits for. */
+  /** The end of the run, once it has ended, or the actions that it waits for. */
   readonly findResult: () => Promise<RunResult | undefined>;
 }
 
@@ -40,7 +40,7 @@ const parseStreamId = (id: string): readonly [bigint, bigint] => {
   return [ms, count];
 };
 
-/** What a reconnecting client has already received. An unknown Last-Event-ID counts as none. */
+/** The events that a reconnecting client has already received. An unknown Last-Event-ID counts as none. */
 interface ResumePoint {
   readonly lastEventId: string | undefined;
   readonly isAfter: (id: string) => boolean;
@@ -102,8 +102,8 @@ function* createEndEvents(
 }
 
 /**
- * Its id is that of the last event before it, so that a client which reconnects gets what follows: what the run does after the
- * decision is appended to the stream, or begins another one if the stream has expired.
+ * Its id is that of the last event before it, so that a client which reconnects gets the following ones: events after
+ * the decision are appended to the stream, or begin another one if the stream has expired.
  */
 function createActionEvent(
   { runId, location }: ReadRequest,
@@ -131,8 +131,9 @@ function toServerEvent(event: RunEvent, showsContents: boolean): Pick<ServerEven
 }
 
 /**
- * Yields the events of a run until it ends or waits for a person. The stream is read from its start, to know what a reconnecting client has received.
- * The final text comes from the recorded run, so it is complete even if the stream is not.
+ * Yields the events of a run until it ends or waits for a person. The stream is read from its start, to know which
+ * events a reconnecting client has received. The final text comes from the recorded run, so it is complete even if the
+ * stream is not.
  */
 export async function* readRunEvents(
   { streams, findResult }: ReadDeps,

@@ -12,7 +12,7 @@ import {
   waitForRunRecord,
 } from "../../../test/support/invoke-calls.ts";
 
-/** A message is the name of what the model does with it. */
+/** A message names the model's behaviour. */
 const script = await startScriptServer((call) => {
   const message = lastUserMessage(call);
   if (message.startsWith("fail")) return { reply: "No.", fail: "permanent" };

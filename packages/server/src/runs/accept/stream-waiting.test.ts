@@ -76,7 +76,7 @@ describe("the stream of a run that waits for a person", () => {
       "completed",
     ]);
     expect(joinTokens(rest)).toBe("done after 1");
-    // What was there before is not sent again, and all of it is there from the beginning.
+    // Earlier events are not sent again, and all of them are there from the beginning.
     const whole = await followAt(organisation, location);
     expect(namesOf(whole)).toEqual(namesOf([...events.slice(0, -1), ...rest]));
   });

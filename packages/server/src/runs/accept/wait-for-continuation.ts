@@ -33,7 +33,7 @@ export const createWaitForContinuation =
       const leftMs = untilMs - performance.now();
       if (leftMs <= 0 || signal.aborted) return undefined;
       const result = continuation && (await engine.waitContinued(continuation, leftMs));
-      // One that waits again may have been decided by now: its row says what it waits for.
+      // One that waits again may have been decided by now: its row has the actions that it waits for.
       if (result && result.status !== "waiting") return result;
       await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
     }

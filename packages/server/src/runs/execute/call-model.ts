@@ -19,7 +19,7 @@ export interface CallModelDeps {
   readonly now: () => number;
 }
 
-/** One call of one model, whose text is streamed. Throws what the model throws. */
+/** One call of one model, whose text is streamed. Throws the model's errors. */
 type CallModel = (
   run: RunInput,
   progress: Progress,

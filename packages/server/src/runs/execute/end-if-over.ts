@@ -21,8 +21,8 @@ interface EndIfOverDeps {
 }
 
 /**
- * What a step expects to fail is a result. Anything else that it throws must not keep the run for ever: only a database that cannot
- * be reached is waited for, however long that takes.
+ * A failure that a step expects is a result. Any other error must not hold the run for ever: only a database that
+ * cannot be reached is waited for, however long that takes.
  */
 export function createEndIfOver({ records, logger, now }: EndIfOverDeps): EndIfOver {
   return async (run, progress, log, work) => {

@@ -14,7 +14,7 @@ interface ModelFailureDeps {
   readonly now: () => number;
 }
 
-/** What follows from a model call that threw: a retry, the next fallback, or the end of the run. */
+/** The next step after a model call that threw: a retry, the next fallback, or the end of the run. */
 type HandleModelFailure = (
   run: RunInput,
   progress: Progress,

@@ -22,7 +22,7 @@ import { attemptField, interruptedLine, interruptedReason, modelEvent, type Publ
 
 interface ModelStepDeps extends CallModelDeps {
   readonly records: RunRecord;
-  /** What a million tokens of a model cost. */
+  /** The price of a million tokens, by model. */
   readonly prices: Readonly<Record<string, number>>;
   readonly spans: RunSpans;
   readonly publish: PublishStep;
@@ -56,7 +56,7 @@ const calledLine = (
   });
 };
 
-/** One call of one model, and what follows from it. */
+/** One call of one model, and its consequences. */
 export function createModelStep(deps: ModelStepDeps): ModelStep {
   const { records, prices, spans, publish, now } = deps;
   const callModel = createCallModel(deps);

@@ -21,7 +21,7 @@ const sse = { "content-type": "text/event-stream" };
 const event = (name: string, data: object) => `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
 const stream = new PassThrough();
 
-/** A message is the name of what the service does with it. */
+/** A message names the service's behaviour. */
 const answers: Record<string, (tries: number) => HttpToolAnswer | Promise<HttpToolAnswer>> = {
   "busy once": (tries) =>
     tries === 1

@@ -167,7 +167,7 @@ export function createResumeSteps(deps: ResumeDeps): ResumeSteps {
     if (next) continueRuns.start(next);
   };
 
-  /** What it waited with cannot be read, and never will be: the run ends, so that its session goes on. */
+  /** Its stored state cannot be read, and never will be, so the run ends and its session goes on. */
   const endUnreadable = async (run: ContinuedRun, error: unknown): Promise<Ended> => {
     logger.error({ err: error, runId: toPublicId("request", run.id) }, "state of a waiting run is unreadable");
     await db.inOrganisation(run.organisationId, async (trx) => {

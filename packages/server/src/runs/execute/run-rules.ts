@@ -6,7 +6,7 @@ import { storableJson, storableText } from "../../platform/storable-text.ts";
 import { formatRecalled } from "../../resources/memory/memory-rules.ts";
 import type { Attempt, LogLine, Progress, Retry, RunFailure, ToolCallResult } from "../run.ts";
 
-/** A failure that a new run can escape: what was slow or busy may be neither then. */
+/** A failure that a new run can escape, because the cause may be gone by then. */
 export const transientFailure = (message: string): RunFailure => ({ message, code: "run_failed", retryable: true });
 
 /** A failure that repeats for the same message until the agent is changed. */
@@ -172,7 +172,7 @@ export interface Failure {
   readonly retryAfterMs?: number | undefined;
   /** No connection came about. */
   readonly isUnreachable?: boolean;
-  /** What its user can do, if no retry follows. */
+  /** Advice for the user, if no retry follows. */
   readonly advice?: string;
   /** When the attempt began, and when it failed. */
   readonly startedAtMs: number;
@@ -189,7 +189,7 @@ function unreachableAfter({ unreachable }: Attempt, failure: Failure): Unreachab
   return { tries: (unreachable?.tries ?? 0) + 1, sinceMs: unreachable?.sinceMs ?? failure.startedAtMs };
 }
 
-/** The failure of a model or server that is given up: what, how often it was tried, and what to do next. */
+/** The failure of a model or server that is given up: its name, how often it was tried, and the advice. */
 function describeGivenUp({ message, advice, failedAtMs }: Failure, unreachable: Unreachable | undefined): string {
   if (!unreachable) return message;
   const { tries, sinceMs } = unreachable;
@@ -198,7 +198,10 @@ function describeGivenUp({ message, advice, failedAtMs }: Failure, unreachable: 
   return [message, tried, ...(advice ? [advice] : [])].join(" ");
 }
 
-/** What follows a failed model call, or a failed listing of tools: a retry, the next fallback, or the failure of the run. */
+/**
+ * The next step after a failed model call, or a failed listing of tools: a retry, the next fallback, or the failure of
+ * the run.
+ */
 export function afterFailure(
   run: RunInput,
   attempt: Attempt,

@@ -27,7 +27,7 @@ export interface SuspendedState extends WaitingState {
   readonly tools: readonly RunTool[];
 }
 
-/** What a person said of one call. */
+/** A person's decision on one call. */
 export interface Verdict {
   readonly callNumber: number;
   readonly status: Exclude<ApprovalStatus, "open">;

@@ -40,7 +40,7 @@ async function follow({ adminKey }: Organisation, message: string, apiKey = admi
 const dataOf = (events: readonly StreamEvent[], ...names: readonly string[]) =>
   events.filter(({ event }) => names.includes(event)).map(({ data }) => data);
 
-/** What the log has of the steps of these types. */
+/** The log lines of the steps of these types. */
 const linesOf = async (organisation: Organisation, id: string, ...types: readonly string[]) =>
   (await listRunLogEntries(organisation, id))
     .map(({ metadata }) => metadata)

@@ -10,7 +10,7 @@ const maxReasonLength = 2000;
 /** Why an attempt failed, as logs and events have it. */
 export const toReason = (text: string): string => storableText(text, maxReasonLength);
 
-/** Tells the readers of a run what its steps do. */
+/** Publishes the steps of a run to its readers. */
 export type PublishStep = (run: RunInput, event: StepEvent | ToolEvent) => void;
 
 /** Does not wait: a lost stream costs its events, not the run. Only runs that a client can follow publish events. */
@@ -33,6 +33,6 @@ export const interruptedLine = (atMs: number, name: string, { kind, ...about }: 
 /** Only of a further attempt: most steps have one, and their lines stay as short as they were. */
 export const attemptField = (tries: number): { readonly attempt?: number } => (tries > 1 ? { attempt: tries } : {});
 
-/** What events say of an attempt to call a model. */
+/** The event fields of an attempt to call a model. */
 export const modelEvent = (run: RunInput, { step }: Progress, { model, tries }: Attempt) =>
   ({ type: "step", kind: "model", step, name: displayModel(run, model), attempt: tries }) as const;

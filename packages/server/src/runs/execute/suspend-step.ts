@@ -82,7 +82,7 @@ type ApprovalRow = AskedApproval & {
   readonly sealed_call: Buffer;
 };
 
-/** What a suspension adds to the bytes that its organisation stores. */
+/** The bytes that a suspension adds to its organisation's storage. */
 const storedBytes = (sealed: Buffer, rows: readonly ApprovalRow[], lines: readonly LogLine[]): number =>
   sealed.length +
   rows.reduce((sum, { sealed_call }) => sum + sealed_call.length, 0) +

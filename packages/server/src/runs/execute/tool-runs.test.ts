@@ -18,7 +18,7 @@ import { ok } from "../../../test/support/contract-client.ts";
 import { type Organisation, usePerch } from "../../../test/support/harness.ts";
 import { invokeAgent, waitForRunRecord } from "../../../test/support/invoke-calls.ts";
 
-/** What the model replies to this message, step by step; after that "done". */
+/** The model's replies to this message, step by step; after that "done". */
 const replies = new Map<string, (step: number) => object | undefined>();
 const script = await startScriptServer((call) => replies.get(lastUserMessage(call))?.(call.step) ?? { reply: "done" });
 afterAll(() => script.close());

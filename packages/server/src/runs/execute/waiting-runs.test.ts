@@ -13,7 +13,7 @@ import { invokeInBackground, waitForRunRecord } from "../../../test/support/invo
 import type { OrganisationTransaction } from "../../db/database.ts";
 import { parsePublicId } from "../../platform/ids.ts";
 
-/** What the model replies to this message, step by step; after that "done". */
+/** The model's replies to this message, step by step; after that "done". */
 const replies = new Map<string, (step: number) => object | undefined | Promise<object>>();
 const script = await startScriptServer(
   async (call) => (await replies.get(lastUserMessage(call))?.(call.step)) ?? { reply: "done" },
@@ -55,7 +55,7 @@ async function createAgent(tools: Tools, more: Partial<AgentDefinitionPatch> = {
 const start = (organisation: Organisation, message: string, context = {}) =>
   invokeInBackground(perch(), organisation.adminKey, { message, context });
 
-/** What the tool was called with for this run, in the order of the calls' numbers. */
+/** The arguments of the tool's calls for this run, in the order of the calls' numbers. */
 const callsOf = (requestId: string) =>
   tool.calls
     .filter(({ headers }) => headers["x-request-id"] === requestId)
@@ -73,7 +73,7 @@ const toolResultsAt = (step: number, message: string) =>
 const inOrganisation = <T>({ id }: Organisation, work: (trx: OrganisationTransaction) => Promise<T>) =>
   perch().server.core.db.inOrganisation(parsePublicId("organisation", id) ?? id, work);
 
-/** Lets any process start what is ready. */
+/** Allows any process to start the ready runs. */
 const runNow = (organisation: Organisation) =>
   inOrganisation(organisation, (trx) => sql`update waiting_runs set send_after = now()`.execute(trx));
 

@@ -6,16 +6,19 @@ import { findRequiredActions } from "./waiting-queries.ts";
 
 type Run = Pick<RunInput, "organisationId" | "id">;
 
-/** What its record says of a run. Only a run that the engine took has one. */
+/** The record of a run. Only a run that the engine accepted has one. */
 export interface RecordedRun {
   readonly isRecorded: boolean;
   /** How often it has waited for a person. Its beginning must not be handed to the engine again once it has. */
   readonly cut: number;
   /** How it ended. */
   readonly outcome: RunOutcome | undefined;
-  /** What it waits for; undefined once that is decided. */
+  /** The actions that it waits for; undefined once they are decided. */
   readonly waiting: WaitingOutcome | undefined;
-  /** What executes it, of a run that goes on after it waited. One that has neither this nor an outcome nor waits is about to go on. */
+  /**
+   * The continuation that executes a run after it waited. A run that has neither this nor an outcome, and does not
+   * wait, is about to go on.
+   */
   readonly continuation: ContinuedRun | undefined;
 }
 
@@ -58,7 +61,7 @@ export const findRecorded = (db: Database, { organisationId, id }: Run): Promise
     };
   });
 
-/** How a run ended, or what it waits for; undefined while it runs. */
+/** The end of a run, or the actions that it waits for; undefined while it runs. */
 export async function findResult(db: Database, run: Run): Promise<RunResult | undefined> {
   const { outcome, waiting } = await findRecorded(db, run);
   return outcome ?? waiting;

@@ -37,7 +37,7 @@ const countsOf = (outcome: RunOutcome) => ({
   costMicros: countOf(outcome.costMicros),
 });
 
-/** The run as it was accepted: old ones may hold what a request may not hold today. */
+/** The run as it was accepted: old ones may contain texts that a request may not contain today. */
 const withStorableTexts = (run: RunInput): RunInput => ({
   ...run,
   message: storableText(run.message),

@@ -37,7 +37,7 @@ export async function insertRunningInvocations(trx: OrganisationTransaction, run
     .execute();
 }
 
-/** Bounds what the journal holds and the model reads of a session. */
+/** Limits a session's history in the journal and in the model's input. */
 const maxHistoryBytes = 2 * 1024 * 1024;
 
 /** Whether another run of this user's session waits, or goes on after it waited, that came before this one. */

@@ -60,7 +60,7 @@ const selectOfAll = ({ from, until }: TimeWindow, before: string | undefined) =>
   ]),
 });
 
-/** What no index has: these are compared in each run that is read. */
+/** Conditions that no index has: these are compared in each run that is read. */
 const matchesOf = ({ status, user_id, session_id, environment, version, ...filter }: AllInvocationsFilter) => {
   const equal = { status, user_id, session_id, environment, deployment_id: filter.deploymentId };
   return [
@@ -109,7 +109,7 @@ async function findAgentOfDeployment(
   return row?.agent_id;
 }
 
-/** Newest first. The cost does not grow with what is stored, nor with how few runs match. */
+/** Newest first. The cost does not grow with the stored runs, nor with how few match. */
 export async function listAllInvocations(
   trx: OrganisationTransaction,
   scope: Scope,

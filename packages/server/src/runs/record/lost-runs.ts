@@ -13,7 +13,7 @@ import { buildRunLog } from "./run-log.ts";
 import type { RunRecord } from "./run-record.ts";
 import { beforeAllRuns, findTier, listRunKeys, listRunningRuns, type RunningRun } from "./running-run-queries.ts";
 
-/** What became of a run that is running in the record and that the engine does not execute. */
+/** The repair of a run that is running in the record and that the engine does not execute. */
 export type RunRepair = "restarted" | "failed" | "cancelled" | "recorded";
 
 export interface LostRunsDeps {
@@ -29,7 +29,7 @@ export interface LostRunsDeps {
 }
 
 const pageSize = 200;
-/** The oldest come first, and what lives ends: a lost run is among them soon, however many others there are. */
+/** The oldest come first, and live runs end, so a lost run is soon among them, however many others there are. */
 const maxPages = 50;
 const maxConcurrent = 16;
 const maxFailuresInRow = 10;
@@ -73,9 +73,10 @@ const queueOf = ({ id, agentId, userId, sessionId }: RunKey): string =>
   sessionId === null ? id : JSON.stringify([agentId, userId, sessionId]);
 
 /**
- * Finds runs that are running in the record and that the engine has lost, and starts them again under the same id. The engine
- * decides: a run that it has after all is joined, so that nothing runs twice, whatever was seen before. A run that cannot start again
- * is sent to the engine too, to end at once. What the engine ended and a restored database does not know is recorded.
+ * Finds runs that are running in the record and that the engine has lost, and starts them again under the same id. The
+ * engine decides: a run that it has after all is joined, so that nothing runs twice, whatever was seen before. A run
+ * that cannot start again is sent to the engine too, to end at once. Runs that the engine ended and a restored database
+ * does not know are recorded.
  */
 export function createRepairLostRuns(deps: LostRunsDeps): () => Promise<void> {
   const { db, engine, definitions, record, logger, nowMs: now, telemetry, minAgeSeconds } = deps;

@@ -45,8 +45,8 @@ export function stateOfPart(
 }
 
 /**
- * Frees slots of runs that have ended, and of runs that the engine never got: a process died, or Valkey came back with what it had
- * saved earlier. Goes through all slots a page at a time.
+ * Frees slots of runs that have ended, and of runs that the engine never got: a process died, or Valkey came back with
+ * older data. Goes through all slots a page at a time.
  */
 export function createFreeLostSlots(deps: LostSlotsDeps): (after: SlotScan | null) => Promise<SlotScan | null> {
   const { db, engineRuns, slots, logger, nowMs: now, telemetry, minAgeSeconds } = deps;

@@ -76,7 +76,9 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const startOf = (at: Date, ms: number): Date => new Date(Math.floor(at.getTime() / ms) * ms);
 
-/** What the run adds to the metrics of its minute and of its hour; null for a cancelled run, which counts in none. */
+/**
+ * The run's contribution to the metrics of its minute and of its hour; null for a cancelled run, which counts in none.
+ */
 export function rollupOf(run: RunInput, outcome: RunOutcome) {
   if (outcome.status === "cancelled") return null;
   const acceptedAt = uuidTime(run.id);
@@ -109,7 +111,7 @@ export const failureColumns = (outcome: RunOutcome) =>
     ? { error_code: outcome.code, retryable: outcome.retryable ?? false }
     : {};
 
-/** What the database keeps of a run apart from its memory, as the function `record_runs` takes it. */
+/** The stored record of a run apart from its memory, in the form that the function `record_runs` accepts. */
 export const recordOf = (
   run: RunInput,
   outcome: RunOutcome,

@@ -70,7 +70,10 @@ export function createInsertRunRecord(db: Pick<Database, "unscoped" | "onBehalfO
     for (const { request, resolve } of batch) resolve(toInserted(rowById.get(request.id)));
   };
 
-  /** A lost connection or a timeout says nothing about the records: only what is refused is worth a second, single try. */
+  /**
+   * A lost connection or a timeout proves nothing about the records: only a refused batch is worth a second try, run by
+   * run.
+   */
   const recordOrSplit = async (batch: readonly WaitingRecord[]): Promise<void> => {
     try {
       await recordBatch(batch);

@@ -11,7 +11,7 @@ interface CallContents {
   readonly result?: unknown;
 }
 
-/** One answer of the model, and what came of the tools that it called. */
+/** One answer of the model, and the results of the tools that it called. */
 interface ReplyContents {
   readonly text: unknown;
   readonly calls: readonly CallContents[];

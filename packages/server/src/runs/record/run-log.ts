@@ -42,7 +42,7 @@ export const buildMinimalLog = (run: RunInput, outcome: RunOutcome, nowMs: numbe
   withVersion(run, endedLine(outcome, nowMs)),
 ];
 
-/** The middle of longer logs is replaced by a line that counts what was left out. */
+/** The middle of longer logs is replaced by a line that counts the omitted lines. */
 const firstLines = 200;
 const lastLines = 100;
 
@@ -62,6 +62,6 @@ export function buildRunLog(run: RunInput, lines: readonly LogLine[], outcome: R
   return all.map((line) => withVersion(run, line));
 }
 
-/** The log of a run that waits: what follows is written when it waits again or ends. */
+/** The log of a run that waits: the rest is written when it waits again or ends. */
 export const openRunLog = (run: RunInput, lines: readonly LogLine[]): LogLine[] =>
   [...beginning(run), ...shortened(lines)].map((line) => withVersion(run, line));

@@ -40,7 +40,7 @@ export interface RunRecord {
     log: readonly LogLine[],
     contents?: string,
   ) => Promise<Recorded>;
-  /** `log` is what the last step adds to the progress's. */
+  /** `log` has the last step's additions to the progress's log. */
   readonly complete: (
     run: RunInput,
     progress: Progress,
@@ -101,8 +101,8 @@ export function createRunRecord({
   };
 
   /**
-   * The run's log, with as much of its contents as the agent's setting allows, and the contents themselves if it is `full`. A run must
-   * end whatever models and tools said: what cannot be derived from that is left out.
+   * The run's log, with as much of its contents as the agent's setting allows, and the contents themselves if it is
+   * `full`. A run must end whatever models and tools answered: contents that cannot be derived from that are left out.
    */
   const withContents = (
     run: RunInput,

@@ -30,7 +30,7 @@ export async function listRunningRuns(
   }));
 }
 
-/** What leads to these runs in the engine, the oldest first, without those that have ended meanwhile. */
+/** The engine's keys of these runs, the oldest first, without those that have ended in the meantime. */
 export async function listRunKeys(
   trx: OrganisationTransaction,
   organisationId: string,

@@ -56,7 +56,7 @@ export function boundContents(steps: readonly RunStep[]): RunStep[] {
   let left = maxPageContentBytes;
   const bound = (value: unknown): unknown => {
     if (value === null) return null;
-    // What is left out anyway is not measured.
+    // Values that are left out anyway are not measured.
     if (left > 0) left -= Buffer.byteLength(JSON.stringify(value));
     return left > 0 ? value : leftOutOfPage;
   };

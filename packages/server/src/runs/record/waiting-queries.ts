@@ -8,7 +8,10 @@ interface WaitingRef {
   readonly cut: number;
 }
 
-/** What a run waits for, in the order of the calls; undefined once all of it is decided. Empty if it waits for its turn in the session. */
+/**
+ * The actions that a run waits for, in the order of the calls; undefined once all are decided. Empty if it waits for
+ * its turn in the session.
+ */
 export async function findRequiredActions(
   trx: OrganisationTransaction,
   { organisationId, id, cut }: WaitingRef,
