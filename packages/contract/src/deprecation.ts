@@ -1,4 +1,4 @@
-/** An operation that will go. It says so in the document and in every answer, for at least `minNoticeMonths`. */
+/** An operation that will be removed. The document and every answer announce it, for at least `minNoticeMonths`. */
 export interface Deprecation {
   /** The day from which it is deprecated, `2026-01-31`. */
   readonly since: string;

@@ -17,6 +17,6 @@ export interface OperationExample {
   readonly event?: unknown;
 }
 
-/** Recorded by `scripts/record-examples`, which also says how to record them anew. */
+/** Recorded by `scripts/record-examples`, which also documents how to record them again. */
 export const operationExamples: Readonly<Partial<Record<OperationKey, OperationExample>>> = recordedOperations;
 export const errorExamples = recordedErrors as Readonly<Partial<Record<ErrorCode, ErrorBody>>>;

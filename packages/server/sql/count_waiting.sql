@@ -1,4 +1,4 @@
--- Approvals, of any organisation, that are open, and runs that have been ready for more than `min_age` and are not held back by a paused
+-- Approvals of all organisations that are open, and runs that have been ready for more than `min_age` and are not held back by a paused
 -- agent, with the age of the oldest in seconds. Neither looks at more than `max_rows` rows: of runs, at those that are ready for longest.
 create or replace function count_waiting(min_age interval, max_rows int)
   returns table (open_approvals int, not_continued int, oldest_seconds float8)

@@ -1,4 +1,4 @@
--- Deleted agents, of any organisation, that still have connections of users: the earliest of each organisation, then the second of each,
+-- Deleted agents of all organisations that still have connections of users: the earliest of each organisation, then the second of each,
 -- and so on, so that an organisation with many cannot keep out those of others. One look-up in the index for each deleted agent that is
 -- not purged, however many connections there are.
 create or replace function list_deleted_agents_with_connections(max_rows int)

@@ -1,4 +1,4 @@
--- The next `max_agents` agents that have memories, of any organisation, in the order of their ids, and of each whether some of its
+-- The next `max_agents` agents that have memories of all organisations in the order of their ids, and of each whether some of its
 -- memories have no embedding, or one of another embedder than others. Those of the last minutes do not count: they are being embedded.
 create or replace function list_unembedded_agents(after_organisation uuid, after_agent uuid, min_age interval, max_agents int)
   returns table (organisation_id uuid, agent_id uuid, has_unembedded boolean)

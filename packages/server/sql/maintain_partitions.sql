@@ -41,7 +41,7 @@ begin
                             where k.organisation_id = i.organisation_id and k.id = i.id)', old.name)
             using old.first, old.next;
         else
-          -- Runs that end meanwhile wait; readers do not.
+          -- Runs that end in the meantime wait; readers do not.
           execute format('lock table %I in exclusive mode', old.name);
           partition := old.name || '_kept';
           execute format('create table %I (like %I including all excluding identity)', partition, kept.name);

@@ -1,4 +1,4 @@
--- Deletes links of connections, of any organisation, that have expired. Returns how many.
+-- Deletes links of connections of all organisations that have expired. Returns how many.
 create or replace function purge_connection_links(max_rows int) returns int
   language sql security definer set search_path = public, pg_temp
   begin atomic

@@ -1,4 +1,4 @@
--- The ends of runs, of any organisations, in one statement: their records, the turns of their sessions, log entries, contents, rollups
+-- The ends of runs of all organisations in one statement: their records, the turns of their sessions, log entries, contents, rollups
 -- and events, and how many bytes these are. What each of them holds is decided by the caller (runs/record). A run that was recorded
 -- before is not `inserted`, and nothing is written of it: that record counts. `deliveries` are the pending ones of the run's event,
 -- in either case. A run that waited may end when the days of what is written here are gone: that goes to `oldest_day`, which is there.

@@ -220,7 +220,7 @@ export function createAdmission({
   ): Promise<void> | undefined =>
     session?.person ? recheckPerson({ organisationId, sessionId: session.id }) : undefined;
 
-  /** The limit that refused, because its numbers say when to try again; otherwise the organisation's. */
+  /** The limit that refused, because its numbers show when to try again; otherwise the organisation's. */
   const showLimit = (request: AdmissionRequest, buckets: readonly Bucket[], decision: GateDecision): void => {
     const shown = decision.refusedBy ?? 0;
     const [bucket, state] = [buckets[shown], decision.buckets[shown]];

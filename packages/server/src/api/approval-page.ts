@@ -4,7 +4,7 @@ import type { LinkedApproval } from "../resources/approvals/decide-by-link.ts";
 import { createPage, row } from "./person-page.ts";
 import { visibleHtml } from "./visible-html.ts";
 
-/** The one answer to every link that is not valid. It says the same whatever the reason is. */
+/** The one answer to every invalid link, the same whatever the reason. */
 export const invalidLinkPage = createPage("This link is not valid", [
   "<p>It may have been used, it may have expired, or the decision was made in another way. It may also be incomplete: open it as it was sent to you.</p>",
 ]);

@@ -2,7 +2,7 @@ import type { ShownConsent } from "../resources/connections/consent-by-link.ts";
 import { createPage, row } from "./person-page.ts";
 import { visibleHtml } from "./visible-html.ts";
 
-/** The one answer to every link and every return that is not valid. It says the same whatever the reason is. */
+/** The one answer to every invalid link and return, the same whatever the reason. */
 export const invalidConsentPage = createPage("This link is not valid", [
   "<p>It has been used, has expired, or was replaced by a newer one, or you opened it in another browser. Go back to the application and start again.</p>",
 ]);

@@ -56,7 +56,7 @@ async function consentAsAda(decision: "allow" | "deny" = "allow") {
 }
 
 describe("GET /connect/{token}", () => {
-  test("says who asks, and where the browser will go, and changes nothing however often it is opened", async () => {
+  test("shows the agent and the browser's next host, and changes nothing however often it is opened", async () => {
     verifies("connections.link");
     const { provider } = testbed();
     const { link } = await createLinkOfAda();
@@ -103,7 +103,7 @@ describe("POST /connect/{token}", () => {
     await expectNotValid(await openConnectBrowser().request(link));
   });
 
-  test("its cookie is for this host and HTTPS alone, and no script reads it", async () => {
+  test("its cookie is only for this host and HTTPS, and no script can read it", async () => {
     const browser = openConnectBrowser();
     const { headers } = await browser.press((await createLinkOfAda()).link);
     expect(headers.get("set-cookie")).toMatch(
@@ -232,7 +232,7 @@ describe("GET /oauth/callback/{organisation}/{issuer}", () => {
 describe("GET /oauth/clients/{organisation}/{issuer}", () => {
   const read = (path: string) => requestPage(testbed().perch, `/oauth/clients/${path}`);
 
-  test("tells a provider of the one address that it may send browsers to", async () => {
+  test("names to a provider the one address that it may send browsers to", async () => {
     const { id } = testbed().organisation;
     const answer = await read(`${id}/login.example/tenant`);
     expect(answer.status).toBe(200);
@@ -246,7 +246,7 @@ describe("GET /oauth/clients/{organisation}/{issuer}", () => {
   });
 
   test.each(["", "LOGIN.example", "login.example/a/../b", "user@login.example", "login.example/%2e%2e/b", "a b"])(
-    "404 for %j, which is no issuer's",
+    "404 for %j, which does not name an issuer",
     async (issuer) => {
       const path = `${testbed().organisation.id}/${issuer}`;
       expect((await read(encodeURI(path).replaceAll("%25", "%"))).status).toBe(404);
@@ -258,7 +258,7 @@ describe("GET /oauth/clients/{organisation}/{issuer}", () => {
     "org_/login.example",
     "org_0123/login.example",
     "agent_01arz3ndektsv4rrffq69g5fav/login.example",
-  ])("404 for %j, which is no organisation's", async (path) => expect((await read(path)).status).toBe(404));
+  ])("404 for %j, which does not name an organisation", async (path) => expect((await read(path)).status).toBe(404));
 });
 
 test("a node without the console serves consents too, and addresses that the agent refuses get the page of no link", async () => {

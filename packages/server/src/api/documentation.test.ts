@@ -144,7 +144,7 @@ describe("GET /docs", () => {
     expect(Object.keys(ours).length).toBeGreaterThan(40);
   });
 
-  test("its document describes an error by its code alone, because the page shows the status before it", async () => {
+  test("its document describes an error only by its code, because the page shows the status before it", async () => {
     const document = (await (await fetch(`${perch().url}/docs/openapi.json`)).json()) as {
       components: { responses: Record<string, { description: string }> };
     };
@@ -171,7 +171,7 @@ describe("GET /docs", () => {
     }
   });
 
-  test("its policy lets it reach this server only, and run its own inline script only", async () => {
+  test("its policy allows only this server, and only its own inline script", async () => {
     const { response, html } = await page();
     const policy = response.headers.get("content-security-policy") ?? "";
     expect(policy).toContain("default-src 'none'");

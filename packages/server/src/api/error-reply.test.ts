@@ -134,7 +134,7 @@ describe("a body that cannot be used", () => {
     },
   );
 
-  test("Content-Encoding: identity is no encoding", async () => {
+  test("Content-Encoding: identity does not count as an encoding", async () => {
     const headers = { ...json, "content-encoding": "identity" };
     expect((await post('{"name":"plain","model":"perch/echo"}', headers)).status).toBe(201);
   });

@@ -94,7 +94,7 @@ describe("GET /healthz and GET /readyz", () => {
     expect(await get("/readyz")).toEqual(ready);
   });
 
-  test("while the database does not answer: not ready within a few seconds, and alive meanwhile", async () => {
+  test("while the database does not answer: not ready within a few seconds, and alive in the meantime", async () => {
     await withClient(perch().database.adminUrl, async (holder) => {
       await holder.query("begin");
       await holder.query("lock table kysely_migration in access exclusive mode");

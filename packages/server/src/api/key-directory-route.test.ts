@@ -30,7 +30,7 @@ async function rotate(...args: string[]): Promise<string> {
 }
 
 describe(`GET ${path}`, () => {
-  test("lists the public keys as a JWK Set that may be cached, for everybody", async () => {
+  test("lists the public keys as a JWK Set that may be cached, without authentication", async () => {
     verifies("security.signing-keys-listed");
     const { response, keys } = await readDirectory();
     expect(response.status).toBe(200);
@@ -64,7 +64,7 @@ describe(`GET ${path}`, () => {
     expect((await readDirectory(node.url)).keys).toEqual([newest, old]);
   });
 
-  test("each key signs the answer, for the public address alone", async () => {
+  test("each key signs the answer, only for the public address", async () => {
     const { response, body, keys } = await readDirectory();
     const digest = `sha-256=:${hash("sha256", body, "base64")}:`;
     expect(response.headers.get("content-digest")).toBe(digest);

@@ -32,7 +32,7 @@ describe("what a refusal says about a value", () => {
     },
   );
 
-  test("lengths are judged where the type is right", () => {
+  test("lengths are checked only if the type is right", () => {
     expect(webhook([])).toEqual([{ field: "events", error: "Too small: expected array to have >=1 items" }]);
     expect(detailsOf("POST /v1/agents/{agent_id}/invoke", "body", { message: "" })).toEqual([
       { field: "message", error: "Too small: expected string to have >=1 characters" },

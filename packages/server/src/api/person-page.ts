@@ -10,7 +10,7 @@ const style =
   "button{font:inherit;margin:1rem .75rem 0 0;padding:.4rem 1.2rem}" +
   "@media(prefers-color-scheme:dark){body{color:#e8e8e8;background:#161616}pre{background:#242424}}";
 
-/** Nothing but the style and the form: no script, image or frame, whatever an argument says. */
+/** Allows only the style and the form: no script, image or frame, whatever an argument contains. */
 const policyWith = (formAction: readonly string[]): string =>
   [
     "default-src 'none'",

@@ -144,7 +144,7 @@ describe("a client whose key ends", () => {
   };
   const revoked = new ApiError("unauthorized", "This API key is revoked. Use another one.");
 
-  test("loses its stream at the next heartbeat, also in the middle of events, and is told why", async () => {
+  test("loses its stream at the next heartbeat, also in the middle of events, with the reason", async () => {
     let isRevoked = false;
     const checkKey = async () => {
       if (isRevoked) throw revoked;

@@ -61,7 +61,7 @@ class EventBody extends Readable {
     return !this.#hasDemand;
   }
 
-  /** Ends now, with an event that says why. It has no id, like that of a failure. */
+  /** Ends now, with an event that gives the reason. It has no id, like that of a failure. */
   refuse({ code, message }: ApiError): void {
     if (this.#stop.signal.aborted) return;
     this.#write(encodeData("error", { code, message }));

@@ -104,7 +104,7 @@ describe("a sign-in of a person", () => {
     });
   });
 
-  test("may approve in the organisation for which a group says so, and not in another after switching to it", async () => {
+  test("may approve in the organisation for which a group allows it, and not in another after switching to it", async () => {
     verifies("console.person-approves");
     const { acme, globex } = testbed.organisations;
     testbed.accounts.set("both", { name: "Both", groups: ["perch-approvers", "globex-developers"] });
@@ -132,7 +132,7 @@ describe("a sign-in of a person", () => {
       "none of the person's groups is in PERCH_OIDC",
       "no group of the person leads to the organisation that was asked for",
       "no group of the person leads to the organisation that was asked for",
-      "the organisation that was asked for is no id",
+      "the organisation that was asked for is not an id",
       "the issuer sent no claim groups for this person",
     ]);
   });
@@ -276,7 +276,7 @@ describe("a server whose public address has HTTPS", () => {
 });
 
 describe("GET /v1/console/sign-in-methods", () => {
-  test("says that people can sign in, and what their issuer is called", async () => {
+  test("shows that people can sign in, and the name of their issuer", async () => {
     const response = await fetch(`${perch}/v1/console/sign-in-methods`);
     expect(await response.json()).toEqual({
       success: true,

@@ -87,7 +87,7 @@ export interface KeyDirectory {
   readonly lastKnown: (credential: Credential) => PresentedKey | undefined;
 }
 
-/** A key says little, and whose it is is not known before it is read. */
+/** A key is small, and its organisation is not known before it is read. */
 const wholeCache = (_: string, bytes: number): number => bytes;
 
 interface KeyDirectoryDeps {

@@ -40,8 +40,9 @@ export function refuseOtherOrigins(facts: BrowserFacts, publicUrl: string | unde
 }
 
 /**
- * A session cookie over plain HTTP could be read on its way, except on the machine itself. A proxy that ends TLS and rewrites `Host`
- * looks like that machine, unless it is trusted: then the page, or the operator, says that the browser used HTTPS.
+ * A session cookie over plain HTTP could be read on its way, except on the machine itself. A proxy that ends TLS and
+ * rewrites `Host` looks like that machine, unless it is trusted. Then the page, or the operator, declares that the
+ * browser used HTTPS.
  */
 export function refuseReadableCookies(
   { isHttps, host, origin }: Pick<BrowserFacts, "isHttps" | "host" | "origin">,

@@ -32,7 +32,7 @@ describe("a token of a consent", () => {
 });
 
 describe("the cookie of a consent", () => {
-  test("is for this host and HTTPS alone, and no script reads it", () => {
+  test("is only for this host and HTTPS, and no script can read it", () => {
     expect(consentCookie("x", "value", true)).toBe(
       "__Host-perch_connect_x=value; Path=/; HttpOnly; SameSite=Lax; Max-Age=600; Secure",
     );

@@ -28,7 +28,7 @@ export function newToken(): string {
   return body + checksum(body);
 }
 
-/** Whether the format and checksum are right. Does not say whether the key was ever issued. */
+/** Whether the format and checksum are right. This does not prove that the key was ever issued. */
 export const isWellFormedToken = (text: string): boolean =>
   keyPattern.test(text) && checksum(text.slice(0, -checksumLength)) === text.slice(-checksumLength);
 

@@ -26,7 +26,7 @@ export interface IssuerDeps {
   readonly keysCooldownMs?: number;
 }
 
-/** Short: a request waits meanwhile, and holds a part of its organisation's share. */
+/** Short, because a request waits in the meantime, and uses a part of its organisation's share. */
 export const issuerTimeoutMs = 3000;
 
 /** Throws `issuerUnavailable` unless the response is 200: jose would report an invalid token. */

@@ -72,7 +72,7 @@ const clientAuth = ({ server }: Issuer, secret: string | undefined): oauth.Clien
     : oauth.ClientSecretBasic(secret);
 };
 
-/** The token endpoint asks with this header for the client's own password: it says nothing about the person. */
+/** With this header, the token endpoint asks for the client's own password, so it proves nothing about the person. */
 const clientRefused = (error: unknown): never => {
   if (!(error instanceof oauth.WWWAuthenticateChallengeError)) throw error;
   throw new OpenIdFailure(

@@ -21,7 +21,10 @@ export class OpenIdFailure extends Error {
   }
 }
 
-/** RFC 6749, 4.1.2.1, and OpenID Connect Core, 3.1.2.6. A browser can say them too, so none of them counts as an issuer that is away. */
+/**
+ * RFC 6749, 4.1.2.1, and OpenID Connect Core, 3.1.2.6. A browser can send them too, so none of them marks the issuer as
+ * unavailable.
+ */
 const deniedAtIssuer: readonly string[] = [
   ...["access_denied", "unauthorized_client", "server_error", "temporarily_unavailable"],
   ...["login_required", "consent_required", "interaction_required", "account_selection_required"],

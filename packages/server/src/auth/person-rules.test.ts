@@ -62,7 +62,7 @@ describe("the person in an issuer's claims", () => {
 });
 
 describe("the groups in an issuer's claims", () => {
-  test("are a list of texts, or one text; what is no text is no group", () => {
+  test("are a list of texts, or one text; other values are not groups", () => {
     expect(groupsFromClaims({ groups: ["a", "b"] }, "groups")).toEqual(new Set(["a", "b"]));
     expect(groupsFromClaims({ hd: "acme.example" }, "hd")).toEqual(new Set(["acme.example"]));
     expect(groupsFromClaims({ groups: [1, null, { a: "b" }, "c"] }, "groups")).toEqual(new Set(["c"]));
@@ -70,7 +70,7 @@ describe("the groups in an issuer's claims", () => {
       expect(groupsFromClaims({ groups: hostile }, "groups")).toEqual(new Set());
   });
 
-  test("are unknown where the claim is missing, and a name of every object is no claim", () => {
+  test("are unknown if the claim is missing, and a property of every object is not a claim", () => {
     expect(groupsFromClaims({}, "groups")).toBeUndefined();
     expect(groupsFromClaims({}, "constructor")).toBeUndefined();
   });
@@ -95,7 +95,7 @@ describe("what a person may do", () => {
     ]);
   });
 
-  test("includes decisions if any of the groups may approve, in its organisation alone, whichever group gives the role", () => {
+  test("includes decisions if any of the groups may approve, only in its organisation, whichever group gives the role", () => {
     for (const listed of [mappings, mappings.toReversed()])
       expect(new Set(accessFromGroups(new Set(["developers", "approvers"]), listed))).toEqual(
         new Set([

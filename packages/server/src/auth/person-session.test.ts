@@ -112,7 +112,7 @@ describe("a person who signed in", () => {
     expect((await send("/v1/agents", post(agent))).error?.message).toContain("this session holds read");
   });
 
-  test("is who the audit log names, by the issuer's id and the email address, if there is one, with the session", async () => {
+  test("is named in the audit log, by the issuer's id and the email address, if there is one, with the session", async () => {
     verifies("console.audited");
     const organisation = await perch().createOrganisation();
     const ada = await signInAsPerson(organisation, "admin");
@@ -137,7 +137,7 @@ describe("a person who signed in", () => {
     });
   });
 
-  test("makes what has no key as its creator, and repeats a request by its Idempotency-Key in the same session alone", async () => {
+  test("creates resources without a key as creator, and repeats a request by its Idempotency-Key only in the same session", async () => {
     const organisation = await perch().createOrganisation();
     const ada = await signInAsPerson(organisation, "admin");
     ok(await organisation.call("POST /v1/agents", { body: agent }));
@@ -180,7 +180,7 @@ describe("a person with a group that may approve", () => {
 
   const digestOf = async (send: SendInSession, path: string) => ((await send(path)).data as { digest: string }).digest;
 
-  test("decides, sees what it is about, and is who the approval and the audit log name", async () => {
+  test("decides, sees the call, and is named in the approval and the audit log", async () => {
     verifies("console.person-approves");
     const { organisation, path } = await createApproval();
     const ada = await signInAsPerson(organisation, "viewer", undefined, approver);
@@ -271,7 +271,7 @@ describe("a person with a group that may approve", () => {
     expect(refused).toMatchObject({ status: 403, error: { message: expect.stringContaining("You started this run") } });
   });
 
-  test("does not decide where a second factor is demanded: it belongs to keys", async () => {
+  test("does not decide if a second factor is required, because it belongs to keys", async () => {
     const { organisation, path } = await createApproval({ calls: [{ secondFactor: true }] });
     const ada = await signInAsPerson(organisation, "viewer", undefined, approver);
     const refused = await ada(`${path}/approve`, post({}));
@@ -283,7 +283,7 @@ describe("a person with a group that may approve", () => {
 describe("second factors belong to keys, so a person", () => {
   const mfa = { enabled: true, operations: ["update", "delete"] };
 
-  test("is refused where an agent demands one, and told what to do", async () => {
+  test("is refused if an agent requires one, with advice", async () => {
     const organisation = await perch().createOrganisation();
     const send = await signInAsPerson(organisation, "admin");
     expect((await send("/v1/agents", post({ ...agent, security: { mfa } }))).status).toBe(201);
@@ -296,7 +296,7 @@ describe("second factors belong to keys, so a person", () => {
     expect((await send("/v1/agents/bot")).status).toBe(200);
   });
 
-  test("cannot enrol one, nor begin an enrolment where one is demanded: no person counts as the operator", async () => {
+  test("cannot enrol one, nor begin an enrolment if one is required: a person does not count as the operator", async () => {
     const organisation = await perch().createOrganisation();
     const send = await signInAsPerson(organisation, "admin");
     const { key } = ok(await organisation.call("GET /v1/me", {})).data;

@@ -28,7 +28,7 @@ test("all owners together stay within the whole cache; what was used least recen
   expect(["a", "b", "c"].map((owner) => kept(cache, owner, 10).length)).toEqual([0, 10, 10]);
 });
 
-test("a value that exceeds its owner's part alone is not kept, and replaces the one before it", () => {
+test("a single value that exceeds its owner's part is not cached, and replaces the one before it", () => {
   const cache = createTestCache();
   cache.set("small 1", { text: "old" }, 100);
   cache.set("small 1", { text: "new" }, kilobytes(10));

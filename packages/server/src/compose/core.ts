@@ -57,7 +57,7 @@ interface SharedState {
   readonly slots: RunSlots;
   readonly streams: RunStreams;
   readonly logNotifications: LogNotifications;
-  /** Bytes that Valkey uses; null if it does not say. Undefined: this process does without Valkey. */
+  /** Bytes that Valkey uses; null if it does not report them. Undefined if this process has no Valkey. */
   readonly readValkeyMemory: (() => Promise<number | null>) | undefined;
 }
 
@@ -127,7 +127,7 @@ function createRefusalLog(logger: Logger, nowMs: () => number, kind: "share" | "
   };
 }
 
-/** The database, of whose connections each organisation has a share. */
+/** The database. Each organisation has a share of its connections. */
 function composeDatabase(config: Config, logger: Logger, telemetry: Telemetry, nowMs: () => number) {
   const connections = config.databaseMaxConnections;
   const logRefusal = createRefusalLog(logger, nowMs, "share", "an organisation holds its share, more is refused");

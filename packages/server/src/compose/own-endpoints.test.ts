@@ -45,7 +45,7 @@ test("every address of the settings counts as the installation's own, with the p
   );
 });
 
-test("the host of the database may be in the query; a socket and a port that is not bound yet are no addresses", () => {
+test("the host of the database may be in the query; a socket and a port that is not bound yet are not addresses", () => {
   const found = (url: string) => endpoints({ PERCH_DATABASE_URL: url, PERCH_PORT: "0", PERCH_WORKER_PORT: "0" });
   expect(found("postgres://a@db/perch?host=10.0.0.3&port=6000")).toContain("10.0.0.3 6000");
   expect(found("postgres://a@[fd12::3]:6001/perch")).toContain("[fd12::3] 6001");

@@ -29,7 +29,7 @@ export function placeOf(address: string): string {
 // Nodes of the engine talk to each other on this port, which no setting of ours names.
 const engineNodePort = 5122;
 
-/** Everything that this installation consists of, as far as its settings say. A port of 0 is known once it is bound. */
+/** Everything that this installation consists of, according to its settings. A port of 0 is known once it is bound. */
 export function ownEndpoints(config: Config): readonly OwnEndpoint[] {
   const engine = [...config.ingressUrls, ...config.adminUrls].flatMap(toEndpoints);
   const listening = [

@@ -10,7 +10,7 @@ interface WaitOptions {
   readonly target: Target;
 }
 
-/** Attempts it for as long as the settings say, while the database, its roles or its schema are not there yet. */
+/** Retries for as long as the settings allow, while the database, its roles or its schema are missing. */
 export const waitForDatabase = <T>(
   { config: { startWaitSeconds: seconds }, logger, target }: WaitOptions,
   attempt: () => Promise<T>,

@@ -177,7 +177,7 @@ describe("readConfig", () => {
     expect(readConfig({ ...complete, HOME: "/root", PERCHANCE: "x" })).toEqual(readConfig(complete));
   });
 
-  test("names everything that is missing in one message, and where to read on", () => {
+  test("names everything that is missing in one message, and the document to read", () => {
     const message = configErrorMessage({});
     expect(namedIn(message)).toEqual(["PERCH_DATABASE_URL", "PERCH_MASTER_KEY"]);
     expect(message).toContain("docs/operations/configuration.md");
@@ -253,7 +253,7 @@ describe("readConfig", () => {
     ["PERCH_METRIC_PORT", "9464", " Did you mean PERCH_METRICS_PORT?"],
     ["PERCH_SOMETHING_ELSE", "x", ""],
     ["PERCH_PORT_FILE", "/run/port", ""],
-  ])("refuses %s, which is no setting, in one line", (name, value, hint) => {
+  ])("refuses %s, which is not a setting, in one line", (name, value, hint) => {
     const [line, ...rest] = configErrorMessage({ ...complete, [name]: value }).split("\n");
     expect(line).toMatch(new RegExp(`^${name} is not a setting\\.${hint.replaceAll("?", "\\?")}$`));
     expect(rest).toEqual(["See docs/operations/configuration.md."]);
@@ -303,7 +303,7 @@ describe("readConfig", () => {
     ["PERCH_VALKEY_URL", "valkey:6379", "redis://valkey.example:6379"],
     ["PERCH_DATABASE_URL", "db.example/perch", "postgres://perch_server:PASSWORD@db.example:5432/perch"],
     ["PERCH_PUBLIC_URL", "perch.example:443", "https://perch.example"],
-  ])("%s=%s is no address, and the line shows one", (name, value, example) => {
+  ])("%s=%s is not an address, and the line shows one", (name, value, example) => {
     const lines = configErrorMessage({ ...complete, [name]: value }).split("\n");
     expect(lines).toHaveLength(2);
     expect(lines[0]).toMatch(new RegExp(`^${name} must be .*such as `));

@@ -50,7 +50,7 @@ describe("PERCH_OIDC", () => {
     expect(() => read(value)).not.toThrow("client-secret-never-shown");
   });
 
-  test("needs PERCH_PUBLIC_URL, where the issuer sends people back to", () => {
+  test("needs PERCH_PUBLIC_URL, to which the issuer sends people back", () => {
     expect(() => read(oidc, "")).toThrow("PERCH_OIDC needs PERCH_PUBLIC_URL");
   });
 

@@ -76,7 +76,10 @@ function openPool({ url, logger }: DatabaseOptions, max: number): pg.Pool {
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Begins a transaction and says whose it is in one round trip; statements that are sent together take no parameters. */
+/**
+ * Begins a transaction and sets its organisation in one round trip; statements that are sent together take no
+ * parameters.
+ */
 function beginFor(organisationId: string, statementMs: number): RawBuilder<unknown> {
   if (!uuid.test(organisationId)) throw new Error("the id of an organisation is a UUID");
   return sql.raw(`

@@ -29,7 +29,7 @@ async function explain(url: string, statement = "select 1"): Promise<string | un
   return line;
 }
 
-describe("a failure of PostgreSQL is one line that says what to do", () => {
+describe("a failure of PostgreSQL is one line of advice", () => {
   test.each([
     [
       "nothing listens",
@@ -75,7 +75,7 @@ describe("a failure of PostgreSQL is one line that says what to do", () => {
     expect(await explain(database.appUrl, statement)).toMatch(expected);
   });
 
-  test("no password, where one is asked for", () => {
+  test("no password, although one is required", () => {
     // Not with a connection: the client leaves it open until the server's limit of a minute.
     const error = new Error("SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string");
     const line = explainDatabaseError(error, { url: database.appUrl, source: "PERCH_DATABASE_URL" });

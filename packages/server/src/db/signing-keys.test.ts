@@ -85,7 +85,7 @@ describe("the keys that sign calls", () => {
     expect(keys.current().keyId).toBe(keyId);
   });
 
-  test("of rotations at once, each either counts or says that nothing was changed", async () => {
+  test("each of several rotations at once either counts or reports that nothing was changed", async () => {
     const { keys, db } = openProcess();
     await keys.load();
     const [before] = await admin("select count(*)::int as n from signing_keys");

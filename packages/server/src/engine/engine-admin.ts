@@ -7,7 +7,7 @@ export interface EngineDeployment {
   readonly id: string;
   readonly uri: string;
   readonly createdAt: Date;
-  /** The version of the server that registered it last. Versions before 0.2.0 did not say theirs. */
+  /** The version of the server that registered it last. Versions before 0.2.0 did not report theirs. */
   readonly version: string | undefined;
   /** Names of the services for which it takes new invocations. */
   readonly current: readonly string[];

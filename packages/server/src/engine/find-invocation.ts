@@ -28,7 +28,7 @@ export function createFindInvocation(ingressUrls: readonly string[]): FindInvoca
     const text = await response.text();
     if (response.ok) return { output: text };
     if (response.status === notReadyStatus) return "under_way";
-    // A service that is not registered is not found either, and says nothing about its invocations.
+    // A service that is not registered is not found either, which proves nothing about its invocations.
     if (response.status === 404 && text.includes(notFoundMessage)) return "unknown";
     if (response.status === endedByHandStatus) return { failure: text };
     throw new Error(`The engine answers ${response.status}: ${text.slice(0, 300)}`);

@@ -54,18 +54,18 @@ describe("the journal of an invocation", () => {
     expect(journal.output).toEqual(long);
   });
 
-  test("tells the first step of an attempt that follows a lost one, and no later step", () => {
+  test("reports the first step of an attempt that follows a lost one, and no later step", () => {
     const journal = read(start(1, 2));
     expect(["model 1", "model 2"].map((name) => journal.isRepeat(name))).toEqual([true, false]);
     for (const first of [read(start(1)), read(start(1, 0))]) expect(first.isRepeat("model 1")).toBe(false);
   });
 
-  test("tells every step that was begun and has no result", () => {
+  test("reports every step that was begun and has no result", () => {
     const journal = read(start(5, 1), input, step("model 1"), stepResult, step("tool 1.1 a"), step("tool 1.2 b"));
     expect(["tool 1.1 a", "tool 1.2 b", "model 2"].map((name) => journal.isRepeat(name))).toEqual([true, true, false]);
   });
 
-  test("tells no step where the worker was lost while the run slept", () => {
+  test("reports no step if the worker was lost while the run slept", () => {
     const before = [input, step("model 1"), stepResult, sleep];
     expect(read(start(4, 1), ...before).isRepeat("model 1 try 2")).toBe(false);
     expect(read(start(5, 1), ...before, sleepCompleted).isRepeat("model 1 try 2")).toBe(true);

@@ -95,7 +95,7 @@ test("the health pages of a worker answer over HTTP/1.1, and below the path of i
   expect((await read("/discover"))[0]).toBe(404);
 });
 
-test("a request whose first bytes come one by one is answered, and one that says nothing does not delay the end", async () => {
+test("a request whose first bytes come one by one is answered, and a silent one does not delay the end", async () => {
   const { port, close } = await serve();
   const slow = connectSocket(port, "127.0.0.1");
   for (const byte of "GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n") {

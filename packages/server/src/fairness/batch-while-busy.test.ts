@@ -16,7 +16,7 @@ function observe({ maxCalls = 1 } = {}) {
   return { batches, send };
 }
 
-test("a request alone goes at once, and those that come meanwhile go together", async () => {
+test("a single request goes at once, and those that come in the meantime go together", async () => {
   const { batches, send } = observe();
   expect(await Promise.all(["a", "b", "c"].map(send))).toEqual(["a", "b", "c"]);
   expect(batches).toEqual([["a"], ["b", "c"]]);

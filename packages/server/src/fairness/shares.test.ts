@@ -85,7 +85,7 @@ describe("a share", () => {
     expect(begun.slice(3)).toEqual(["a", "b", "c", "a", "c", "a"]);
   });
 
-  test("refuses who waits too long, and says what is exhausted and when to come back", async () => {
+  test("refuses a caller that waits too long, and names the exhausted resource and when to retry", async () => {
     vi.useFakeTimers();
     const { share, refused } = createTestShare(6, { maxWaitMs: 2000 });
     const { work } = createOpenWork();
@@ -111,7 +111,7 @@ describe("a share", () => {
     await expect(share.hold("a", work("a"))).rejects.toMatchObject({ code: "unavailable", retryAfterSeconds: 5 });
   });
 
-  test("lets only so many wait, so that waiting costs no memory without bound", async () => {
+  test("allows only so many to wait, so that waiting costs no memory without bound", async () => {
     const { share } = createTestShare(6, { maxWaitingPerUnit: 2 });
     const { work } = createOpenWork();
     for (let i = 0; i < 2 + 4; i++) start(share, "free one", work("one"));

@@ -3,7 +3,7 @@ import type { Bucket, Gate, GateDecision } from "./gate.ts";
 import { type BucketState, bucketState } from "./gcra.ts";
 
 const maxRefusals = 50_000;
-/** A limit may be raised meanwhile, so even a long refusal is checked again after this time. */
+/** A limit may be raised in the meantime, so even a long refusal is checked again after this time. */
 const maxCacheMs = 1000;
 
 interface Refusal {

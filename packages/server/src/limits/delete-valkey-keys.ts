@@ -6,7 +6,7 @@ const scanned = 1000;
 export async function deleteValkeyKeys(url: string | undefined, organisationId: string): Promise<number> {
   if (url === undefined) return 0;
   const valkey = new Redis(url, { maxRetriesPerRequest: 3 });
-  // A command that fails says so itself.
+  // A command that fails reports it itself.
   valkey.on("error", () => undefined);
   try {
     let [cursor, deleted] = ["0", 0];

@@ -8,7 +8,7 @@ export interface Bucket {
   readonly peekOnly?: boolean;
 }
 
-/** Whether a request is within its limits, and the epoch that says which cached values are still valid. */
+/** Whether a request is within its limits, and the epoch that decides which cached values are still valid. */
 export interface GateDecision {
   readonly allowed: boolean;
   /** Index of the bucket that refused. */

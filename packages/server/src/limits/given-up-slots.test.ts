@@ -83,7 +83,7 @@ describe("a take that was given up", () => {
     expect(await countSlots(run)).toBe(2);
   });
 
-  test("is undone where only this process has lost touch with Valkey", async () => {
+  test("is undone if only this process has lost touch with Valkey", async () => {
     const proxy = await startWithholdingProxy(() => [Number(new URL(valkey.url).port)]);
     stops.push(proxy.close);
     const api = await startNode(`redis://127.0.0.1:${proxy.port}`);
@@ -136,7 +136,7 @@ test("while Valkey is known to hang, no take waits for it", async () => {
 });
 
 describe("a slot that is renewed", () => {
-  test("has its whole lease again, also where the limit is reached", async () => {
+  test("has its whole lease again, even if the limit is reached", async () => {
     const { slots } = await startNode();
     const run = newRun();
     const full = { ...limits, agentRuns: 1 };
@@ -147,7 +147,7 @@ describe("a slot that is renewed", () => {
     expect(await slots.take({ ...run, ...full, id: newUuid() })).toBe("agent");
   });
 
-  test("stays free if its run has ended meanwhile", async () => {
+  test("stays free if its run has ended in the meantime", async () => {
     const { slots } = await startNode();
     const run = newRun();
     expect(await slots.take({ ...run, ...limits })).toBeUndefined();

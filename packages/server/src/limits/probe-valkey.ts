@@ -18,7 +18,7 @@ function toFacts(info: string): ValkeyFacts {
   };
 }
 
-/** Bytes that it uses; null if it does not say. Throws if it does not answer. */
+/** Bytes that it uses; null if it does not report them. Throws if it does not answer. */
 export async function readValkeyMemory(valkey: Redis): Promise<number | null> {
   const used = fieldOf(await valkey.info("memory"), "used_memory");
   return used === undefined ? null : Number(used);

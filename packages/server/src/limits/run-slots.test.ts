@@ -227,7 +227,7 @@ describe("run slots in Valkey", () => {
     expect(await client.exists(key(request.organisationId))).toBe(0);
   });
 
-  test("a release from a Valkey that hangs resolves soon, and says that the slot is not free", async () => {
+  test("a release from a Valkey that hangs resolves soon, and reports that the slot is not free", async () => {
     const valkey = await startValkey();
     const { valkey: client, state, slots } = connectSlots(valkey.url, 250, noSlots);
     onTestFinished(async () => {

@@ -35,7 +35,7 @@ export interface HeldSlots {
 
 /** Limits on concurrent runs, for each organisation and each agent. */
 export interface RunSlots {
-  /** Undefined when a slot was taken; otherwise whose limit is reached. */
+  /** Undefined when a slot was taken; otherwise the owner of the limit that is reached. */
   readonly take: (request: SlotRequest) => Promise<"organisation" | "agent" | undefined>;
   /** The slot that the run holds has its whole lease again. Never rejects. */
   readonly renew: (run: SlotHolder & Pick<SlotRequest, "leaseSeconds">) => Promise<void>;

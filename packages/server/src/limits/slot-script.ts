@@ -19,7 +19,7 @@ export interface SlotReply {
 
 /** A take that was executed after its deadline. */
 export const tooLate = 3;
-/** The run has no slot that could be renewed: it may have ended meanwhile. */
+/** The run has no slot that could be renewed: it may have ended in the meantime. */
 const notHeld = 4;
 /** In place of the ceilings: renews the slot that the run holds. */
 export const renewal = { organisationRuns: -1, agentRuns: -1 } as const;

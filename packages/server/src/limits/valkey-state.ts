@@ -2,7 +2,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Redis } from "iovalkey";
 import type { Logger } from "../platform/logger.ts";
 
-/** Whether Valkey answers this process, for everything that does without it meanwhile; and the time on its clock. */
+/**
+ * Whether Valkey answers this process, for everything that works without it in the meantime; and the time on its clock.
+ */
 export interface ValkeyState {
   /** False while Valkey is not connected or is known not to answer: then no caller waits for it. */
   readonly isUp: () => boolean;

@@ -72,7 +72,7 @@ describe("a connection that does not come about", () => {
   });
 });
 
-describe("what is no failure to connect", () => {
+describe("errors that are not failures to connect", () => {
   test("a connection that was open and broke", async () => {
     const { url } = await startTestServer((_, reply) => reply.destroy());
     expect(await failureAt(url)).toBeUndefined();

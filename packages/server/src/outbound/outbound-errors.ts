@@ -56,7 +56,7 @@ export function retryAfterMs(headers: Headers): number | undefined {
   return parseSecondsAsMs(after) ?? roundUpMs(Date.parse(after) - Date.now());
 }
 
-/** The chain of causes: fetch itself only says "fetch failed". */
+/** The chain of causes: fetch itself only reports "fetch failed". */
 export function* causesOf(error: unknown): Generator<Error & { readonly code?: unknown }> {
   for (let cause = error, depth = 0; cause instanceof Error && depth < 10; cause = cause.cause, depth++) yield cause;
 }

@@ -20,7 +20,7 @@ test("stops waiting with the signal's reason, and the work goes on", async () =>
   await expect(promise).resolves.toBe("done");
 });
 
-test("work that fails after its caller has gone is no unhandled rejection, which would end the process", async () => {
+test("work that fails after its caller has gone is not an unhandled rejection, which would end the process", async () => {
   const unhandled: unknown[] = [];
   const listen = (error: unknown) => void unhandled.push(error);
   process.on("unhandledRejection", listen);

@@ -9,7 +9,7 @@ export function waitUntilAborted<T>(
 ): Promise<T> {
   const { promise, resolve, reject } = Promise.withResolvers<T>();
   const abort = () => reject(toError(signal));
-  // First, so that the work has a handler whatever the signal says.
+  // First, so that the work has a handler whatever the state of the signal.
   work.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
   if (signal.aborted) abort();
   else signal.addEventListener("abort", abort, { once: true });

@@ -33,13 +33,13 @@ describe("storableJson", () => {
     expect({}).not.toHaveProperty("polluted");
   });
 
-  test("keeps 64 levels, and says where there were more", () => {
+  test("keeps 64 levels, and marks where there were more", () => {
     expect(storableJson(nested(64))).toEqual(nested(64));
     const text = JSON.stringify(storableJson(nested(100_000)));
     expect(text).toBe(`${"[".repeat(64)}"[nested more than 64 deep]"${"]".repeat(64)}`);
   });
 
-  test("tells beforehand what it would shorten", () => {
+  test("reports beforehand which texts it would shorten", () => {
     expect(isNestedTooDeep(nested(64))).toBe(false);
     expect(isNestedTooDeep(nested(65))).toBe(true);
     expect(isNestedTooDeep(nested(100_000))).toBe(true);

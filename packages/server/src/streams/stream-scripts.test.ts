@@ -107,7 +107,7 @@ describe("the streams of an organisation", () => {
     };
   }
 
-  test("keep as much as they may; beyond it, readers are told once, and of the end", async () => {
+  test("store as much as they may; beyond it, readers get one notice, and the end", async () => {
     const { put, append, events } = await newOrganisation();
     const text = "x".repeat(900);
     expect(await put(text)).toBe("put");

@@ -162,7 +162,7 @@ describe("streams during failures of Valkey", () => {
     });
   });
 
-  test.each(["stream", "owner"])("the %s alone evicted: a new reader still sees a text without gaps", async (lost) => {
+  test.each(["stream", "owner"])("only the %s evicted: a new reader still sees a text without gaps", async (lost) => {
     const { streams, valkey } = await connect();
     const runId = newUuid();
     const writer = streams.writeText(runId, 1);

@@ -60,7 +60,7 @@ function unpack([id, fields]: Entry): StoredEvent {
 
 const keysOf = (runId: string) => [`perch:stream:{${runId}}`, `perch:stream:{${runId}}:owner`] as const;
 
-/** The third key of every script, and the end of its arguments. A run of an earlier release does not say its tier. */
+/** The third key of every script, and the end of its arguments. A run of an earlier release does not name its tier. */
 function boundsOf(owner: StreamOwner | undefined) {
   const maxBytes = maxStreamBytesOf[owner?.tier ?? "enterprise"];
   const bounds = [maxBytes, pack({ type: "dropped", maxBytes })] as const;

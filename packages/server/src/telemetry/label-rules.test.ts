@@ -108,7 +108,7 @@ describe("values", () => {
     expect(await pending()).toBe("3");
   });
 
-  test("the age of the signing keys is that of the last reading, and 0 where there are none", async () => {
+  test("the age of the signing keys is that of the last reading, and 0 if there are none", async () => {
     const telemetry = make();
     expect((await telemetry.read()).text).toContain("perch_signing_keys_age_seconds 0");
     telemetry.watchSigningKeys(() => 42);

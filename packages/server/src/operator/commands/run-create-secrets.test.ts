@@ -34,7 +34,7 @@ const read = (file: string): string => readFileSync(join(dir, file), "utf8");
 const readAll = () => Object.fromEntries(readdirSync(dir).map((file) => [file, read(file)]));
 
 describe("perch-server create-secrets", () => {
-  test("creates every secret once: a second run keeps each file and says so", async () => {
+  test("creates every secret once: a second run leaves each file and reports it", async () => {
     expect(await create()).toEqual(Array(11).fill(expect.stringMatching(/^created /)));
     const before = readAll();
     expect(Object.keys(before)).toHaveLength(12);
@@ -67,7 +67,7 @@ describe("perch-server create-secrets", () => {
     expect(readAll()).toEqual(before);
   });
 
-  test("lets only the owner into the folder, and every container read its own file, whatever the umask is", async () => {
+  test("allows only the owner into the folder, and every container to read its own file, whatever the umask is", async () => {
     const umask = process.umask(0o077);
     try {
       await create();
@@ -78,7 +78,7 @@ describe("perch-server create-secrets", () => {
     for (const file of readdirSync(dir)) expect(statSync(join(dir, file)).mode & 0o777, file).toBe(0o644);
   });
 
-  test("refuses a folder that others can enter, and an empty file, and says what to do", async () => {
+  test("refuses a folder that others can enter, and an empty file, with advice", async () => {
     mkdirSync(dir);
     chmodSync(dir, 0o755);
     await expect(create()).rejects.toThrow("chmod 700");

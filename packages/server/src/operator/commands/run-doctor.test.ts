@@ -53,7 +53,7 @@ describe("perch-server doctor", () => {
     });
   });
 
-  test("says what it waits for while a part is silent, and ends", async () => {
+  test("names the silent part while it waits, and ends", async () => {
     const silent = await startSilentNode();
     const url = `postgres://perch_server:x@${new URL(silent.url).host}/perch`;
     const { code, stderr, seconds } = await runDoctor({ PERCH_DATABASE_URL: url, PERCH_MIGRATION_DATABASE_URL: url });

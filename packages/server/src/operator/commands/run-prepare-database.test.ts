@@ -34,7 +34,7 @@ afterEach(() => void vi.restoreAllMocks());
 afterAll(() => asAdmin(`drop database ${database} with (force)`, `drop role ${owner}`));
 
 describe("perch-server prepare-database --run", () => {
-  test("says that a PostgreSQL does not answer which accepts the connection and stays silent", async () => {
+  test("reports a PostgreSQL that accepts the connection and does not answer", async () => {
     const silent = createServer();
     silent.listen(0, "127.0.0.1");
     await once(silent, "listening");

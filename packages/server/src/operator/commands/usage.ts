@@ -1,6 +1,6 @@
 import { type CommandName, commandTable, type Option } from "./command-table.ts";
 
-/** A command was called in a wrong way: the message says how, and the command's usage follows it. */
+/** A command was called in a wrong way: the message explains how, and the command's usage follows it. */
 export class UsageError extends Error {}
 
 const width = 80;

@@ -17,7 +17,7 @@ describe("before anything has started", () => {
     expect(await countDataKeys()).toBe(0);
   });
 
-  test("an engine without workers is a warning that says what to start", async () => {
+  test("an engine without workers is a warning that names the command to start", async () => {
     expect(await installation().problems()).toEqual([
       "warning workers: No worker is registered with the engine, so no agent can run. Start one: perch-server work",
     ]);
@@ -67,7 +67,7 @@ describe("an installation that runs", () => {
     ]);
   });
 
-  test("with hardly a setting there is no stack, only what is missing and what could not be checked", async () => {
+  test("with hardly a setting the output has no stack, only the missing settings and the skipped checks", async () => {
     const { settings, findings, engine } = installation();
     const nothing = Object.fromEntries(Object.keys(settings()).map((name) => [name, undefined]));
     const found = await findings({ ...nothing, PERCH_RESTATE_ADMIN_URL: engine.adminUrls[0] });

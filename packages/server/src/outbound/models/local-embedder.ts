@@ -48,7 +48,8 @@ interface QueuedText {
 /** The thread has one text at a time. The others wait here, so that they can be removed or overtaken. */
 function startThread(folder: string): EmbedderThread {
   const data: ThreadData = { folder };
-  // The runtime reports its use to its makers unless the process says otherwise. A thread has only a copy of the environment.
+  // The runtime reports its use to its makers unless the process disables it. A thread has only a copy of the
+  // environment.
   process.env.ORT_DISABLE_TELEMETRY = "1";
   const thread = new Worker(new URL("./local-embedder-thread.ts", import.meta.url), { workerData: data });
   const queue = createEmbeddingQueue<QueuedText>();

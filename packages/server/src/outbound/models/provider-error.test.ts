@@ -68,7 +68,7 @@ describe("permanent failures", () => {
     expect(failure.message).toContain("quota");
   });
 
-  test.each([401, 403])("%i says where to set the key, without the provider's message", async (status) => {
+  test.each([401, 403])("%i names the setting of the key, without the provider's message", async (status) => {
     expect(await refused({ status, body: errorBody(`Incorrect API key: ${modelServerKey}`) })).toEqual(
       new PermanentModelError(
         "acme refuses the API key. Check the key of provider acme: PATCH /v1/providers/acme, or the server's configuration.",

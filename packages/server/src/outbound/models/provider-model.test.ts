@@ -45,7 +45,7 @@ describe("the output limit", () => {
     );
   const sentLimit = () => server.calls.at(-1)?.body;
 
-  test("is sent where every model accepts it, and never below the least that is accepted", async () => {
+  test("is sent if every model accepts it, and never below the accepted minimum", async () => {
     for (const [maxOutputTokens, sent] of [
       [1, 16],
       [4096, 4096],

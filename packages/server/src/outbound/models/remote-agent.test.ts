@@ -149,7 +149,7 @@ describe("a remote agent", () => {
     expect(await failure(next)).toBeInstanceOf(TransientModelError);
   });
 
-  test("that refuses connections is unreachable, and the message says what to do", async () => {
+  test("that refuses connections is unreachable, and the message gives advice", async () => {
     const host = `127.0.0.1:${await freePort()}`;
     const error = await call(`http://${host}/`, request()).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(TransientModelError);

@@ -94,7 +94,7 @@ describe("the address of a consent", () => {
 });
 
 describe("what a browser brings back", () => {
-  test("is exchanged for tokens of the person who consented, for this tool alone", async () => {
+  test("is exchanged for tokens of the person who consented, only for this tool", async () => {
     const { parameters, secrets } = await consentTo(client, configuration, "ada");
     client.checkCallback(configuration, parameters, secrets.state);
     const tokens = await client.exchangeCode(owner, configuration, { parameters, secrets }, soon());
@@ -116,7 +116,7 @@ describe("what a browser brings back", () => {
       ).toMatchObject({
         kind: "invalid",
       });
-    // A server that does not say so may leave it out, but not name another.
+    // A server that does not announce it may leave it out, but not name another.
     const silent = { ...configuration, namesItself: false };
     client.checkCallback(silent, changed(parameters, { iss: undefined }), "a-state");
     expect(
@@ -174,7 +174,7 @@ describe("what a browser brings back", () => {
     });
   });
 
-  test("tells a person who said no from a server that has a problem, in our own words", async () => {
+  test("distinguishes a person who declined from a server that has a problem, in our own words", async () => {
     const secrets = client.newConsentSecrets("a-state");
     const start = await client.authorizationUrl(configuration, secrets);
     const back = new URL(await consentAtProvider(createBrowserJar(), start.href, { login: "ada", decision: "deny" }));

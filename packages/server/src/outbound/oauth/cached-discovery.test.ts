@@ -26,7 +26,7 @@ test("an organisation that has too many calls under way keeps no other from aski
   expect(asked()).toBe(2);
 });
 
-test("who joins an organisation that has too many calls under way asks in its own name", async () => {
+test("a caller that joins one with too many calls under way asks itself", async () => {
   const first = Promise.withResolvers<never>();
   const found = { issuer: "https://as.example" };
   const asked: Promise<typeof found>[] = [first.promise, Promise.resolve(found)];

@@ -20,7 +20,7 @@ export const discoveryTtlMs = 10 * 60_000;
 const failureTtlMs = 2000;
 const maxAddresses = 1000;
 
-/** It says nothing about the server, so others need not suffer from it. */
+/** Its cause is not the server, so other callers need not suffer from it. */
 const isOfCaller = (error: unknown): boolean =>
   [...causesOf(error)].some((cause) => cause instanceof OutboundBusyError);
 

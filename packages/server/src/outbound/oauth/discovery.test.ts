@@ -49,7 +49,7 @@ const resourcePath = "/.well-known/oauth-protected-resource";
 const serverPath = "/.well-known/oauth-authorization-server";
 const getsOf = ({ calls }: ToolServer) => calls.filter(({ method }) => method === "GET").map(({ path }) => path);
 
-/** A tool at `/mcp` that says this of itself. */
+/** A tool at `/mcp` with this metadata. */
 const startTool = (metadata: (url: string) => Record<string, unknown>, routes: Routes = () => ({})) =>
   startServer((url) => ({
     "/mcp": { status: 401 },
@@ -85,7 +85,7 @@ describe("the authorization server of a tool is found", () => {
     expect(api.calls.filter(({ method }) => method !== "GET").map(({ method }) => method)).toEqual(["HEAD"]);
   });
 
-  test("by well-known addresses where there is no challenge: that of the path, then that of the root", async () => {
+  test("by well-known addresses if there is no challenge: that of the path, then that of the root", async () => {
     const root = await startServer((url) => ({
       [resourcePath]: { body: { resource: url, authorization_servers: [provider.issuer] } },
     }));
@@ -112,7 +112,7 @@ describe("the authorization server of a tool is found", () => {
     expect((await discoverConfigurationOf(createTestOAuthClient(), configured)).resourceIndicator).toBe(resource);
   });
 
-  test("at each of the three addresses where an issuer with a path may have metadata", async () => {
+  test("at each of the three addresses at which an issuer with a path may have metadata", async () => {
     for (const [at, address] of metadataAddresses("https://as.example/tenant").entries()) {
       const { pathname } = new URL(address);
       const server = await startServer((url) => ({ [pathname]: serverMetadata(`${url}/tenant`) }));
@@ -139,7 +139,7 @@ describe("the authorization server of a tool is found", () => {
     );
   });
 
-  test("once for many who ask at the same time, and again after ten minutes; a failure after two seconds", async () => {
+  test("once for many callers at the same time, and again after ten minutes; a failure after two seconds", async () => {
     let nowMs = 1_000_000;
     const tool = await startTool(() => ({}));
     const client = createTestOAuthClient({ now: () => nowMs });
@@ -291,7 +291,7 @@ describe("metadata is refused", () => {
   });
 });
 
-test("of what a server says, only what is used is kept: a thousand of them are in memory", async () => {
+test("only the used fields of a server's metadata are cached: a thousand servers fit in memory", async () => {
   const { url } = await startServer((issuer) => ({
     [serverPath]: serverMetadata(issuer, {
       op_policy_uri: "x".repeat(50_000),
@@ -314,7 +314,7 @@ test("an unknown host name is more likely a mistake, so the failure names the se
   });
 });
 
-test("an issuer that is written with a slash, where the server has none: the failure says how to write it", async () => {
+test("an issuer that is written with a slash, although the server has none: the failure says how to write it", async () => {
   const server = await startServer((url) => ({ [serverPath]: serverMetadata(url) }));
   const tool = userTool("http://127.0.0.1:8080/mcp", { ...named, issuer: `${server.url}/` });
   await expect(discoverConfigurationOf(createTestOAuthClient(), tool)).rejects.toMatchObject({

@@ -10,7 +10,7 @@ import { parseLinkedAddress, parseSecureAddress } from "./secure-address.ts";
 export interface ProtectedResource {
   readonly resource: string;
   readonly issuer: string;
-  /** Those that it asks for; undefined if it does not say. */
+  /** The scopes that it asks for; undefined if it names none. */
   readonly scopes: readonly string[] | undefined;
 }
 

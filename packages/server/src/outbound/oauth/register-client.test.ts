@@ -65,7 +65,7 @@ describe("a configured client", () => {
     expect(await connectAccount(client, configuration, "ada")).toMatchObject({ refreshToken: expect.any(String) });
   });
 
-  test("presents its secret in the body where a server takes it only there", async () => {
+  test("presents its secret in the body if a server accepts it only there", async () => {
     const provider = await startProvider({
       metadata: { token_endpoint_auth_methods_supported: ["client_secret_post"] },
     });
@@ -77,7 +77,7 @@ describe("a configured client", () => {
 });
 
 describe("a client id metadata document", () => {
-  test("is what Perch is where a server takes one: the server fetches it, and no registration is kept", async () => {
+  test("is used if a server accepts one: the server fetches it, and no registration is stored", async () => {
     verifies("connections.discovery");
     const fetched: string[] = [];
     const provider: AccountProvider = await startProvider({
@@ -137,7 +137,7 @@ describe("dynamic registration", () => {
     expect(provider.requests.filter((request) => request === "POST /reg")).toHaveLength(1);
   });
 
-  test("gives way to one that another process has saved meanwhile: consents are under way with it", async () => {
+  test("gives way to one that another process has saved in the meantime: consents are under way with it", async () => {
     const provider = await startProvider();
     const other = { kind: "registered", clientId: "of-another", authMethod: "none", expiresAtMs: null } as const;
     const { save, ...stored } = storeRegistrations();
@@ -163,7 +163,7 @@ describe("dynamic registration", () => {
     expect((await discoverConfigurationOf(client, mail, registrations)).client).not.toEqual(first.client);
   });
 
-  test("with a secret, where a server has no public clients", async () => {
+  test("with a secret, if a server has no public clients", async () => {
     const methods = ["client_secret_post", "client_secret_basic"];
     const provider = await startProvider({ metadata: { token_endpoint_auth_methods_supported: methods } });
     const client = createTestOAuthClient();

@@ -10,7 +10,10 @@ export type DynamicRegistration = Extract<OAuthRegistration, { readonly kind: "r
 
 const isAuthMethod = (method: unknown): method is TokenEndpointAuth => authMethods.some((known) => known === method);
 
-/** How a client with a secret, or a new one, presents itself. Servers that do not say take the header (RFC 8414). */
+/**
+ * How a client with a secret, or a new one, presents itself. Servers that do not announce a method take the header (RFC
+ * 8414).
+ */
 export function chooseAuthMethod(
   { token_endpoint_auth_methods_supported: offered = ["client_secret_basic"] }: oauth.AuthorizationServer,
   hasSecret: boolean,
@@ -20,8 +23,8 @@ export function chooseAuthMethod(
 }
 
 /**
- * New consents get a new registration after this, whatever the server says: many forget their clients, and say so only to the browser.
- * Connections keep the one that they were made with.
+ * New consents get a new registration after this, whatever the server announces: many forget their clients, and report
+ * it only to the browser. Connections keep the one that they were made with.
  */
 const maxUseMs = 24 * 60 * 60_000;
 

@@ -71,7 +71,7 @@ describe("a refresh", () => {
     expect(provider.tokenRequests.at(-1)).toMatchObject({ grantType: "refresh_token", resource: tool });
   });
 
-  test("keeps the refresh token where a server does not rotate it", async () => {
+  test("keeps the refresh token if a server does not rotate it", async () => {
     const plain = await startProvider({ rotation: false });
     const at = await partyAt(plain);
     const first = await connectAccount(client, at, "ada");
@@ -219,7 +219,7 @@ describe("a secret of a client", () => {
     expect(provider.requests.slice(before).filter((request) => request.startsWith("POST"))).toEqual([]);
   });
 
-  test("that does not exist, or is wrong, is told", async () => {
+  test("that does not exist, or is wrong, is reported", async () => {
     await expect(client.refresh(owner, await configurationWith(client), granted, soon())).rejects.toBeInstanceOf(
       MissingSecretError,
     );
@@ -251,7 +251,7 @@ describe("client credentials", () => {
     },
   });
 
-  test("give a token of the agent's own account, for this tool alone, without a public address", async () => {
+  test("give a token of the agent's own account, only for this tool, without a public address", async () => {
     verifies("connections.agent-account");
     const of = machine();
     const at = await discoverConfigurationOf(of, agentTool());

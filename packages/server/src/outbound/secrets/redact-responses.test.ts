@@ -49,7 +49,7 @@ describe("the answers to calls with secrets", () => {
     }
   });
 
-  test("are the answers themselves where there is nothing to redact", () => {
+  test("are the answers themselves if there is nothing to redact", () => {
     expect(redactResponses(fetch, noRedaction)).toBe(fetch);
   });
 });

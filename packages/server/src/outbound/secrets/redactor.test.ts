@@ -59,7 +59,7 @@ describe("what is replaced", () => {
       }
   });
 
-  test("base64 in lines of 76 characters, also where the line breaks are escaped", () => {
+  test("base64 in lines of 76 characters, even if the line breaks are escaped", () => {
     const lines = base64("x".repeat(50)).replaceAll(/.{76}/g, (line) => `${line}\n`);
     expect(lines).toContain("\n");
     expect(text(lines)).toContain("[secret key]");
@@ -72,7 +72,7 @@ describe("what is replaced", () => {
     expect(redactorOf(value).text(encoded)).toContain("[secret key]");
   });
 
-  test("each secret under its own name, and the longer one where one begins with the other", () => {
+  test("each secret under its own name, and the longer one if one begins with the other", () => {
     const two = createRedactor(
       new Map([
         ["short", "abcdefgh"],
@@ -153,7 +153,7 @@ describe("properties", () => {
     );
   });
 
-  test("any value is replaced in what encoders make of it, alone and one after the other", () => {
+  test("any value is replaced in the output of encoders, one by one and combined", () => {
     const encoders: readonly ((given: string) => string)[] = [
       (given) => given,
       (given) => JSON.stringify(given),
@@ -212,7 +212,7 @@ describe("properties", () => {
 });
 
 describe("streams", () => {
-  test("text passes at once, but for an end that may become a value", () => {
+  test("text passes at once, except an end that may become a value", () => {
     const { write, end } = stream();
     expect(["no", "thing ", "to", "k", "ay ", "x %", " tok-5", "e9C/r3t+V4lu", "3.", "%"].map(write)).toEqual([
       "no",

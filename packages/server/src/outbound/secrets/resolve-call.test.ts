@@ -43,7 +43,7 @@ describe("resolving the secrets of a call", () => {
     expect(asked).toEqual([["a", "b"]]);
   });
 
-  test("asks for nothing where nothing is referred to", async () => {
+  test("asks for nothing if nothing is referred to", async () => {
     const { resolve, asked } = setUp({});
     expect(await resolve({ Accept: "x" })).toEqual({ headers: { accept: "x" }, query: {}, redactor: noRedaction });
     expect(asked).toEqual([]);

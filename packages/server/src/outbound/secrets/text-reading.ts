@@ -4,7 +4,7 @@ import type { PatternAutomaton } from "./pattern-automaton.ts";
 export interface Escapes {
   readonly url: boolean;
   readonly json: boolean;
-  /** Otherwise NUL ends a match, whatever the automaton says. */
+  /** Otherwise NUL ends a match, whatever the automaton finds. */
   readonly ignoresNul: boolean;
 }
 

@@ -130,7 +130,7 @@ describe("each kind of request verifies with a verifier that shares no code with
   });
 });
 
-describe("a signature fits one request alone", () => {
+describe("a signature fits only one request", () => {
   const signed = async () => {
     const server = await opening(startToolServer());
     await callHttp({ method: "POST", url: `${server.url}/pay` }, { amount: 1 });

@@ -15,7 +15,7 @@ interface SignedFetchDeps {
 const label = "perch";
 const validSeconds = 300;
 const nonceBytes = 32;
-/** For which run of whose agent a request is. A preflight belongs to no run. */
+/** The run, the organisation and the agent of a request. A preflight belongs to no run. */
 const coveredIfPresent = ["x-request-id", "perch-organisation", "perch-agent"];
 
 type Body = string | Uint8Array;

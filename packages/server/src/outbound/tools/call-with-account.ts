@@ -38,8 +38,8 @@ interface AccountCall {
 }
 
 /**
- * Makes a call with the account that the tool needs. A tool that refuses the token is called once more with a newer one, if there is
- * one: it may have been revoked, or replaced meanwhile.
+ * Makes a call with the account that the tool needs. A tool that refuses the token is called once more with a newer
+ * one, if there is one: it may have been revoked or replaced in the meantime.
  */
 export async function callWithAccount<T>(
   findToken: FindToken,

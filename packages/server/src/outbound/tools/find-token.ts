@@ -87,7 +87,7 @@ function describe(
   return `The tool ${tool} could not use the user's account. ${reason} ${link} gives a new link.`;
 }
 
-/** Only the user can help. Its message is for the run's log, and says how to get a link. */
+/** Only the user can help. Its message is for the run's log, and explains how to get a link. */
 export class NotConnectedError extends OutsideError {
   /** For the model: the reason, and the advice for the user. */
   readonly description: string;

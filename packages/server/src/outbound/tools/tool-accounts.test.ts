@@ -111,7 +111,7 @@ describe("calls with an account", () => {
     expect(server.calls.length - before).toBe(2);
   });
 
-  test("where there is no other token, the call is not repeated", async () => {
+  test("if there is no other token, the call is not repeated", async () => {
     answer = () => ({ status: 401 });
     next = async () => ({ value: tokens[0] ?? "", generation: 1 });
     const before = server.calls.length;
@@ -119,7 +119,7 @@ describe("calls with an account", () => {
     expect(server.calls.length - before).toBe(1);
   });
 
-  test("without an account nothing is called: the model is told, and the log says how to get a link", async () => {
+  test("without an account nothing is called: the model is informed, and the log explains how to get a link", async () => {
     verifies("connections.not-connected");
     next = async () => {
       throw new NotConnectedError("again", { tool: "orders", agentId: owner.agentId, reason: "The provider says no." });
@@ -160,7 +160,7 @@ describe("calls with an account", () => {
     expect(new Set(sent)).toEqual(new Set(tokens.map((token) => `Bearer ${token}`)));
   });
 
-  test("a server that is not connected is one tool that says so, beside those of others", async () => {
+  test("a server that is not connected is one tool that reports it, beside those of others", async () => {
     verifies("connections.not-connected");
     const mcp = await startMcpServer();
     opened.push(mcp);

@@ -6,17 +6,17 @@ import { resolveApproval, whyApprovalNeeded } from "./tool-approval.ts";
 const why = (condition: ApprovalCondition, args: unknown) =>
   whyApprovalNeeded(resolveApproval({ when: [condition] }), args);
 
-describe("what a definition says of a tool", () => {
+describe("the policy of a tool in a definition", () => {
   test("no policy, or never, needs no approval, whatever the server declares", () => {
     for (const policy of [undefined, "never"] as const)
       expect(resolveApproval(policy, { destructiveHint: true })).toBeUndefined();
   });
 
-  test("always needs a person, whatever the server says", () => {
+  test("always needs a person, whatever the server declares", () => {
     expect(resolveApproval("always", { readOnlyHint: true })).toMatchObject({ approvers: 1, secondFactor: false });
   });
 
-  test("destructive believes a server that says otherwise, and counts a tool without a hint as destructive", () => {
+  test("destructive believes a server that declares otherwise, and counts a tool without a hint as destructive", () => {
     verifies("approvals.policy");
     for (const policy of ["destructive", { when: "destructive" }] as const) {
       expect(resolveApproval(policy, { readOnlyHint: true })).toBeUndefined();
@@ -76,12 +76,12 @@ describe("a condition on an argument", () => {
     ["in", ["fr", "de"], "`country` is one that the definition names."],
     ["ne", "fr", "`country` is none that the definition names."],
     ["not_in", ["fr"], "`country` is none that the definition names."],
-  ] as const)("%s is told without the values it compares with", (op, value, expected) => {
+  ] as const)("%s is shown without the values it compares with", (op, value, expected) => {
     const condition = { argument: "country", op, value } as unknown as ApprovalCondition;
     expect(why(condition, { country: "de" })).toBe(expected);
   });
 
-  test("is enough, where there are several", () => {
+  test("is enough if there are several", () => {
     const approval = resolveApproval({
       when: [
         { argument: "a", op: "eq", value: 1 },

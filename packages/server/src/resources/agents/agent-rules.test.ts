@@ -8,7 +8,7 @@ function deepFreeze<T>(value: T): T {
   return Object.freeze(value);
 }
 
-/** An error whose details say this. */
+/** An error with these details. */
 const detailed = (error: string) =>
   expect.objectContaining({ details: [{ field: "definition", error: expect.stringContaining(error) }] });
 

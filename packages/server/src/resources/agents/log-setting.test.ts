@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { logSettingOf } from "./log-setting.ts";
 
-describe("how much of its runs an agent lets anybody see", () => {
-  test("is what its definition says", () => {
+describe("how much of its runs an agent shows", () => {
+  test("is set in its definition", () => {
     for (const logs of ["off", "shapes", "full"] as const) expect(logSettingOf({ logs })).toBe(logs);
   });
 
-  test("of definitions that were stored before is full where they logged messages, else shapes", () => {
+  test("of definitions that were stored before is full if they logged messages, else shapes", () => {
     expect(logSettingOf({ logs: { messages: true } })).toBe("full");
     expect(logSettingOf({ logs: { messages: false } })).toBe("shapes");
     expect(logSettingOf({})).toBe("shapes");

@@ -52,7 +52,7 @@ describe("POST /v1/approvals/{approval_id}/answer", () => {
     expect(expectError(await answer(null), "invalid_request").details).toMatchObject([{ field: "answer" }]);
   });
 
-  test("any JSON can be an answer, where the schema allows it", async () => {
+  test("any JSON can be an answer, if the schema allows it", async () => {
     for (const value of [null, false, 0, "", []]) {
       const { answer } = await createQuestion({ ...question, parameters: {} });
       expect(ok(await answer(value)).data.contents).toHaveProperty("answer", value);

@@ -7,7 +7,7 @@ type Tool = Definition["tools"][number];
 const comparedBy = (policy: ApprovalPolicy | McpApprovalPolicy | undefined): string[] =>
   typeof policy === "object" && Array.isArray(policy.when) ? policy.when.map(({ argument }) => argument) : [];
 
-/** Only a schema that lists its properties can say that there is none of this name. */
+/** Only a schema that lists its properties proves that there is none of this name. */
 function hasNo({ properties }: { readonly properties?: unknown }, argument: string): boolean {
   const [name = ""] = argument.split(".");
   return typeof properties === "object" && properties !== null && !Object.hasOwn(properties, name);

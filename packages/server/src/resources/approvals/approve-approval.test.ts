@@ -72,7 +72,7 @@ describe("POST /v1/approvals/{approval_id}/approve", () => {
     expect(await entriesOf(organisation, approval)).toHaveLength(1);
   });
 
-  test("409 says how it was decided, and by whom", async () => {
+  test("409 names the decision and the decider", async () => {
     const { organisation, approver, approval } = await createWait();
     ok(await approve(organisation, approval, {}, approver));
     expect(expectError(await reject(organisation, approval, {}, approver), "conflict").message).toMatch(
@@ -82,7 +82,7 @@ describe("POST /v1/approvals/{approval_id}/approve", () => {
     expectError(await approve(organisation, approval, other, approver), "conflict");
   });
 
-  test("409 says what to do about one that was cancelled with its run", async () => {
+  test("409 gives advice about one that was cancelled with its run", async () => {
     const { organisation, approver, run, approval } = await createWait();
     const params = { agent_id: "bot", request_id: run };
     ok(await organisation.call("POST /v1/agents/{agent_id}/invocations/{request_id}/cancel", { params }));
@@ -91,7 +91,7 @@ describe("POST /v1/approvals/{approval_id}/approve", () => {
     expect(message).toContain("Start a new run");
   });
 
-  test("edited arguments replace the model's, are told apart from them, and are repeatable", async () => {
+  test("edited arguments replace the model's, are distinguished from them, and are repeatable", async () => {
     const { organisation, approver, approval } = await createWait();
     const before = await get(organisation, approval, approver);
     const body = { digest: before.digest, arguments: { amount: 100, to: "ACME" } };

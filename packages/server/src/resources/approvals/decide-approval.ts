@@ -130,7 +130,7 @@ interface ContentKeys {
   readonly approvalDigest: Digest;
 }
 
-/** Whether these are the arguments that the row has now, as far as the decision says. */
+/** Whether these are the arguments that the row has now, as far as the decision names them. */
 function isOfSameArguments(
   { approvalDigest }: ContentKeys,
   row: ApprovalRow,

@@ -63,7 +63,7 @@ describe("GET /v1/approvals", () => {
     expect((await list({ agent_id: "other" })).open).toEqual({ count: 1, relation: "eq" });
   });
 
-  test("a key of one agent lists, counts and gets that agent's alone", async () => {
+  test("a key of one agent lists, counts and gets only that agent's", async () => {
     const key = await organisation.createKey({ permissions: ["read", "approve"], agent_id: "other" });
     expect(await idsOf({}, key)).toEqual(ofOther);
     expect((await list({}, key)).open.count).toBe(1);
@@ -95,7 +95,7 @@ describe("GET /v1/approvals", () => {
       expectError(answer, "forbidden");
   });
 
-  test("the count reads no more than a list, and says so; approvals of deleted agents are not counted", async () => {
+  test("the count reads no more than a list, and reports that; approvals of deleted agents are not counted", async () => {
     const counted = await perch().createOrganisation("enterprise");
     const create = async (name: string) =>
       ok(await counted.call("POST /v1/agents", { body: { name, model: "perch/echo" } })).data.id;

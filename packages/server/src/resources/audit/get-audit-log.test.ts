@@ -70,7 +70,7 @@ describe("GET /v1/audit-log", () => {
     }
   });
 
-  test("a key that belongs to one agent sees that agent's entries alone; an organisation sees its own alone", async () => {
+  test("a key that belongs to one agent sees only that agent's entries; an organisation sees only its own", async () => {
     verifies("audit.scope");
     const organisation = await perch().createOrganisation();
     const mine = await createAgent(organisation, "mine");

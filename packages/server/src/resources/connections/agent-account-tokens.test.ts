@@ -99,7 +99,7 @@ describe("the account of an agent", () => {
     await mail.close();
   });
 
-  test("a client secret that is not for the provider is not sent, and the run says so", async () => {
+  test("a client secret that is not for the provider is not sent, and the run reports it", async () => {
     verifies("connections.agent-account");
     const organisation = await perch().createOrganisation();
     const value = accountClients.machine.clientSecret;

@@ -16,7 +16,7 @@ interface KeptToken {
 }
 
 const fetchTimeoutMs = 10_000;
-/** A provider that does not say when a token ends, and a secret that was changed, count again after so long. */
+/** Limits the age of a token whose provider does not report its end, or whose client secret may have changed. */
 const maxAgeMs = 60 * 60_000;
 /** How many tools' tokens a process keeps. */
 const maxTokens = 1000;

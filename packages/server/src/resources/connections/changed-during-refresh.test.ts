@@ -22,7 +22,7 @@ const change = (statement: string, values: readonly unknown[] = []) =>
 
 describe("a connection that is changed while it is refreshed", () => {
   test.each(["pending", "done"])(
-    "one that is revoked while it is refreshed, whose provider is %s: its new tokens are kept to be revoked too",
+    "one that is revoked while it is refreshed, whose provider is %s: its new tokens are stored to be revoked too",
     async (told) => {
       verifies("connections.revoke");
       const { find, read } = await createConnectedUser(perch(), provider);

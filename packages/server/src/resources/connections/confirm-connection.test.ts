@@ -147,7 +147,7 @@ describe("POST /v1/agents/{agent_id}/connections/{connection_id}/confirm", () =>
     expectError(await confirm(organisation, connection.id, { user_id: "ada", code: second.code }), "conflict");
   });
 
-  test("409 before anybody has consented", async () => {
+  test("409 before the user has consented", async () => {
     const { organisation, perch } = testbed();
     const connection = await createLink(organisation, { user_id: "ada" });
     expectError(await confirm(organisation, connection.id, { user_id: "ada", code: "x" }), "conflict");
@@ -303,7 +303,7 @@ describe("POST /v1/agents/{agent_id}/connections/{connection_id}/confirm", () =>
     expect((await confirmWith("another-key", id, second.code)).status).toBe(200);
   });
 
-  test("the end of a token is by the database's clock, whatever the node's says", async () => {
+  test("the end of a token is by the database's clock, whatever the node's shows", async () => {
     const { organisation, perch } = testbed();
     const { connection, code } = await walkConsent(perch, organisation, { user_id: "ada" });
     const { oauth } = perch.server.core.outbound;

@@ -134,7 +134,7 @@ async function storeGrant(
   return { row, before };
 }
 
-/** Exchanges the provider's code for tokens, once the application has said that its own user came back. */
+/** Exchanges the provider's code for tokens, once the application has confirmed that its own user came back. */
 export function createConfirmation(deps: ConfirmDeps) {
   const { db, oauth, agentChecks, connectionGrants, connectionDigest, revokeAtProvider, telemetry } = deps;
 

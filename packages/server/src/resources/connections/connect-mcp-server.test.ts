@@ -24,7 +24,7 @@ afterAll(async () => {
   await provider.stop();
 });
 
-test("an MCP server names its provider itself, and the provider reads who Perch is: nothing is configured", async () => {
+test("an MCP server names its provider itself, and the provider reads Perch's client document: nothing is configured", async () => {
   const organisation = await perch().createOrganisation();
   const connection = { account: "user", return_urls: [returnUrl] };
   await createAgent(organisation, "bot", { type: "mcp", name: "mail", url: server.url, connection });

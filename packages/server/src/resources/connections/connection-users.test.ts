@@ -49,7 +49,7 @@ async function consent(link: string, login: string): Promise<string> {
   return new URL(answer.location).searchParams.get("code") ?? "";
 }
 
-describe("where users have tokens", () => {
+describe("if users have tokens", () => {
   test("a user connects, sees and revokes their own account, and no other's", async () => {
     const { id, link } = await createAs("ada");
     const code = await consent(link, "ada");
@@ -83,7 +83,7 @@ describe("where users have tokens", () => {
     expect((await as("ada", "POST", `/${id}/confirm`, { user_id: "ada", code })).status).toBe(200);
   });
 
-  test("another user's guess leaves the link alone; with the code itself it is void", async () => {
+  test("another user's guess does not change the link; with the code itself it is void", async () => {
     const { id, link } = await createAs("ada");
     const code = await consent(link, "ada");
     expect((await as("bob", "POST", `/${id}/confirm`, { user_id: "bob", code: "guess" })).status).toBe(404);

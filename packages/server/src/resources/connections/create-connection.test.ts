@@ -95,7 +95,7 @@ describe("POST /v1/agents/{agent_id}/connections", () => {
     ok(await askForLink(organisation, { user_id: "ada", return_url: returnUrl }));
   });
 
-  test("the definition is the live version's where one is deployed, and the draft's elsewhere", async () => {
+  test("the definition is the live version's if one is deployed, and the draft's elsewhere", async () => {
     const { organisation, perch, mail, provider } = testbed();
     await createDeployment(organisation, { version: "v1" });
     // As a worker does it. The caches of the agent become void below.
@@ -166,7 +166,7 @@ describe("POST /v1/agents/{agent_id}/connections", () => {
     await down.stop();
   });
 
-  test("409 says what to change where the connection is misconfigured", async () => {
+  test("409 names the setting to change if the connection is misconfigured", async () => {
     const { organisation, mail, provider } = testbed();
     const secret = { client_id: accountClients.confidential.clientId, client_secret: "{{secret.missing}}" };
     await createAgent(organisation, "elsewhere", connectedTool(mail.url, mail.url));
@@ -179,7 +179,7 @@ describe("POST /v1/agents/{agent_id}/connections", () => {
     expect(await countRows(organisation, "secretive")).toBe(0);
   });
 
-  test("a server that offers dynamic registration alone gets one registration for an agent", async () => {
+  test("a server that offers only dynamic registration gets one registration for an agent", async () => {
     verifies("connections.discovery");
     const { organisation, mail, provider } = testbed();
     const registrations = () => provider.requests.filter((request) => request === "POST /reg").length;
@@ -190,7 +190,7 @@ describe("POST /v1/agents/{agent_id}/connections", () => {
     expect(registrations()).toBe(before + 1);
   });
 
-  test("a key of one agent connects users with that agent alone, and needs write", async () => {
+  test("a key of one agent connects users only with that agent, and needs write", async () => {
     const { organisation, mail, provider } = testbed();
     await createAgent(organisation, "second", connectedTool(mail.url, provider.issuer));
     const body = { user_id: "ada", tool: "mail" };
@@ -236,7 +236,7 @@ describe("POST /v1/agents/{agent_id}/connections", () => {
   });
 });
 
-test("409 tells the operator to set PERCH_PUBLIC_URL, without which there is no address to come back to", async () => {
+test("409 asks the operator to set PERCH_PUBLIC_URL, without which there is no address to come back to", async () => {
   const { mail, provider } = testbed();
   const perch = await startPerch({ outboundAllowedPrivateRanges, publicUrl: undefined });
   try {

@@ -106,7 +106,7 @@ export function createConnectionCreation(deps: CreateDeps) {
     const target = tokenTarget(tool);
     let unrevoked: ConnectionRow | undefined;
     const answer = await context.change(async (trx) => {
-      // Locked, so that it is not deleted meanwhile.
+      // Locked, so that it is not deleted in the meantime.
       const ref = toPublicId("agent", agent.id);
       if (!(await findAgentForUpdate(trx, context.scope, ref))) throw notFound("agent", ref);
       const owner = { ...key, userId: body.user_id, tool: tool.name, sentTo: target };

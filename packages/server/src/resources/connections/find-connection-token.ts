@@ -134,7 +134,7 @@ export function createFindToken(deps: FindTokenDeps): FindToken {
         await waitUntilAborted(refreshGrant(found), signal, toAbortError);
       } catch (error) {
         if (signal.aborted) throw toToolError(error, tool);
-        // Read again: it may have been revoked or replaced meanwhile.
+        // Read again: it may have been revoked or replaced in the meantime.
         const again = await read(identity, tool);
         if (again.row.id !== row.id || again.row.generation !== row.generation) continue;
         if (mayBeSent(again.row, rejectedGeneration)) return toToken(again);

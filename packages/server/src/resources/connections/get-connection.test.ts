@@ -13,7 +13,7 @@ const createOrganisationWithAgents = async () => {
 };
 
 describe("GET /v1/agents/{agent_id}/connections/{connection_id}", () => {
-  test("shows the state, whom the tokens go to and who issued them, and no token", async () => {
+  test("shows the state, the receiver and the issuer of the tokens, and no token", async () => {
     const organisation = await createOrganisationWithAgents();
     const connection_id = await insertConnection(perch(), organisation, { status: "needs_reauth" });
     const params = { agent_id: "bot", connection_id };

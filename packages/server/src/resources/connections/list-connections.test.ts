@@ -49,7 +49,7 @@ describe("GET /v1/agents/{agent_id}/connections", () => {
     expect(expectError(answer, "invalid_request").details).toMatchObject([{ field: "cursor" }]);
   });
 
-  test("each filter keeps what fits it, of this agent alone", async () => {
+  test("each filter selects its matches, only of this agent", async () => {
     const [first, second, third, fourth] = ofBot;
     expect(await idsOf({ user_id: "ada" })).toEqual([second, first]);
     expect(await idsOf({ user_id: "ada" }, "other")).toEqual([ofOther]);

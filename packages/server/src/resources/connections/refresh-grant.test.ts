@@ -138,7 +138,7 @@ describe("refreshing the tokens of an account", () => {
     expect((await find(createWorker(second))).generation).toBe(2);
   });
 
-  test("a run that has no time to wait for a provider is told what it waited for", async () => {
+  test("a run that has no time to wait for a provider gets the reason of its wait", async () => {
     const { find, read } = await connectUser();
     provider.setTokenEndpoint("hang");
     const error: unknown = await find(createWorker(perch()), { signal: AbortSignal.timeout(300) }).catch(

@@ -22,7 +22,7 @@ interface RefreshGrantDeps {
   readonly now: () => number;
 }
 
-/** A grant as it was read, and whose it is. */
+/** A grant as it was read, and its owner. */
 export interface ReadGrant {
   readonly identity: ConnectionIdentity;
   readonly row: queries.UsableConnection;

@@ -57,7 +57,7 @@ describe("registrations of an agent", () => {
     expect(await registrations.find(issuer, redirect)).toBeUndefined();
   });
 
-  test(`are no more than ${maxRegistrations}: the oldest goes`, async () => {
+  test(`are limited to ${maxRegistrations}: the oldest goes`, async () => {
     const { core, agent, registrations } = await createAgentRegistrations();
     for (let i = 0; i <= maxRegistrations; i++)
       await registrations.save(`https://${i}.example`, redirect, registration(String(i)));

@@ -15,7 +15,7 @@ const revoke = async (connection_id: string) =>
   ).data;
 
 describe("POST /v1/agents/{agent_id}/connections/{connection_id}/revoke", () => {
-  test("gives the connection up, tells the provider, and forgets the tokens", async () => {
+  test("gives the connection up, informs the provider, and deletes the tokens", async () => {
     verifies("connections.revoke");
     const { organisation, perch, provider } = testbed();
     const { id } = await connect(perch, organisation, { user_id: "ada" });

@@ -43,7 +43,7 @@ export function createRevocation({ db, revokeAtProvider }: RevokeDeps) {
       const row = await findFor(trx, ref, findConnectionForUpdate);
       if (row.status === "revoked") return new Unchanged(single(toConnection(row)));
       await deleteLink(trx, { organisationId: ref.organisationId, connectionId: ref.id });
-      // Tokens that were replaced meanwhile are not those that the provider was asked about.
+      // Tokens that were replaced in the meantime are not those that the provider was asked about.
       const result = row.generation === asked.generation ? answer : "pending";
       const isKept = result === "pending" && row.sealed_grant !== null;
       const revoked = await updateConnection(trx, row, "revoke", {

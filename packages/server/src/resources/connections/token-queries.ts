@@ -95,7 +95,7 @@ export const shortenClaim = async (
 export interface RefreshedGrant {
   readonly sealedGrant: Buffer;
   readonly scopes: readonly string[];
-  /** Null: the provider does not say. */
+  /** Null if the provider does not report it. */
   readonly expiresInMs: number | null;
 }
 

@@ -6,7 +6,7 @@ const readAt = new Date("2026-06-01T12:00:00Z");
 const inSeconds = (seconds: number) => new Date(readAt.getTime() + seconds * 1000);
 
 interface Given {
-  /** From now on; null: the provider did not say. */
+  /** From now on; null if the provider did not report it. */
   readonly ends?: number | null;
   readonly claimed?: number;
   readonly refreshed?: number;

@@ -108,7 +108,7 @@ describe("finding the token for a call", () => {
     expect((await find(ada, tool, { signal: signal() })).generation).toBe(1);
   });
 
-  test("a run without a user finds none, and is told why, without a statement", async () => {
+  test("a run without a user finds none, and gets the reason, without a statement", async () => {
     verifies("connections.not-connected");
     const { organisation, user } = await createOrganisationWithAgent();
     await storeConnection(organisation);

@@ -72,7 +72,7 @@ describe("POST /v1/console/sessions", () => {
       expectError(await call("POST /v1/console/sessions", { body }), "invalid_request");
   });
 
-  test("403 over plain HTTP, unless it is the machine itself; the answer says what to set up", async () => {
+  test("403 over plain HTTP, unless it is the machine itself; the answer names the setting", async () => {
     verifies("console.plain-http");
     const { adminKey } = await perch().createOrganisation();
     const headers = { host: "perch.example:7400", origin: "http://perch.example:7400" };
@@ -84,7 +84,7 @@ describe("POST /v1/console/sessions", () => {
     expect((await signIn(perch().url, body, { headers: local })).session.current).toBe(true);
   });
 
-  test("429 where the organisation has used up its requests: a sign-in counts like any other", async () => {
+  test("429 if the organisation has used up its requests: a sign-in counts like any other", async () => {
     const { id, adminKey } = await perch().createOrganisation("free");
     const drain = () =>
       perch().server.core.shared.gate.pass(parsePublicId("organisation", id) ?? "", [organisationBucket("free")]);
@@ -97,7 +97,7 @@ describe("POST /v1/console/sessions", () => {
     expect(answers.map(({ status }) => status)).toContain(429);
   });
 
-  test("a key has at most 50 sessions: the oldest ends when one more begins, and the audit log says why", async () => {
+  test("a key has at most 50 sessions: the oldest ends when one more begins, and the audit log has the reason", async () => {
     verifies("console.session-quota", "console.audited");
     const { adminKey, call } = await perch().createOrganisation();
     const all = [];
@@ -164,7 +164,7 @@ describe("POST /v1/console/links", () => {
 describe("GET /v1/console/sessions and DELETE /v1/console/sessions/{session_id}", () => {
   const ids = (data: unknown): string[] => (data as ConsoleSession[]).map(({ id }) => id);
 
-  test("everybody sees and ends their own, and with `manage` those of the whole organisation", async () => {
+  test("every caller sees and ends their own, and with `manage` those of the whole organisation", async () => {
     verifies("console.sessions-listed", "console.sessions-ended");
     const { adminKey, createKey, call } = await perch().createOrganisation();
     const viewer = await createKey({ role: "viewer" });

@@ -11,7 +11,7 @@ export interface PersonSessionRef {
   readonly sessionId: string;
 }
 
-/** The right of this node to ask the issuer about a session, which no other node has meanwhile. */
+/** The right of this node to ask the issuer about a session, which no other node has at the same time. */
 export interface PersonCheckClaim {
   readonly row: queries.CheckClaim;
   /** To ask with. Undefined if there are none, or they were not sealed for this session. */
@@ -27,7 +27,7 @@ interface ClaimDeps {
   readonly logger: Logger;
 }
 
-/** Longer than an issuer's answer may take. A node that dies meanwhile holds up the session for this long. */
+/** Longer than an issuer's answer may take. A node that dies in the meantime delays the session for this long. */
 const claimMs = 20_000;
 const retryMs = 250;
 

@@ -56,7 +56,7 @@ export async function findPersonSession(
 }
 
 export interface CheckClaim {
-  /** Two claims of one session never end at the same moment, so this is also whose claim it is. */
+  /** Two claims of one session never end at the same moment, so this also identifies the claim. */
   readonly until: Date;
   readonly sealedTokens: Buffer | null;
 }

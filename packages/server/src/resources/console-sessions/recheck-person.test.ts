@@ -80,7 +80,7 @@ describe("a person's session, within 10 minutes of the issuer's last word", () =
 });
 
 describe("a person's session, when 10 minutes have passed", () => {
-  test("ends on every node with the person's last group, and the audit log says why", async () => {
+  test("ends on every node with the person's last group, and the audit log has the reason", async () => {
     verifies("console.person-recheck");
     const browser = await testbed.signIn("ada");
     expect(await rolesAt(browser)).toEqual(["admin", "admin"]);
@@ -106,7 +106,7 @@ describe("a person's session, when 10 minutes have passed", () => {
     expect((await rolesAt(browser)).reverse()).toEqual(["admin", "admin"]);
   });
 
-  test("loses and gets the permission approve with the group, on every node, and the audit log says so", async () => {
+  test("loses and gets the permission approve with the group, on every node, and the audit log records it", async () => {
     verifies("console.person-approves");
     setGroups(testbed, "ada", "perch-admins", "perch-approvers");
     const browser = await testbed.signIn("ada");
@@ -232,7 +232,7 @@ describe("another node's claim of a check", () => {
 });
 
 describe("an answer that cannot be believed", () => {
-  test("ends no session: it says nothing about the person", async () => {
+  test("ends no session: it proves nothing about the person", async () => {
     const browser = await testbed.signIn("ada");
     const { issuer, signToken } = testbed.issuer;
     const seconds = Math.floor(Date.now() / 1000);
@@ -281,7 +281,7 @@ describe("settings that change with a restart", () => {
   });
 });
 
-describe("settings that let a group approve", () => {
+describe("settings that allow a group to approve", () => {
   test("count at once for sessions that there are, and so does their end", async () => {
     const { oidc } = testbed.config;
     if (!oidc) throw new Error("there is no issuer");

@@ -144,7 +144,7 @@ export function createRecheckPerson(deps: RecheckDeps): RecheckPerson {
     return result instanceof Unchanged ? result.answer : result;
   };
 
-  /** False if the claim was lost meanwhile. */
+  /** False if the claim was lost in the meantime. */
   const confirm = async (
     ref: PersonSessionRef,
     before: queries.PersonSession,
@@ -175,7 +175,7 @@ export function createRecheckPerson(deps: RecheckDeps): RecheckPerson {
     return true;
   };
 
-  /** Asks with the tokens that this node has claimed. False if the claim was lost meanwhile. */
+  /** Asks with the tokens that this node has claimed. False if the claim was lost in the meantime. */
   const ask = async (
     ref: PersonSessionRef,
     session: queries.PersonSession,
@@ -312,7 +312,7 @@ export function createRecheckPerson(deps: RecheckDeps): RecheckPerson {
     const { atMs, waitsFor } = seen.failed;
     const mayRetry = now() - atMs >= times.retryMs;
     if (!isInGrace(seen)) return mayRetry ? waitForCheck(ref) : Promise.reject(unconfirmed(waitsFor));
-    // Requests go on meanwhile, and do not wait for an issuer that does not answer.
+    // Requests go on in the meantime, and do not wait for an issuer that does not answer.
     if (mayRetry) checkOnce(ref);
     return undefined;
   };

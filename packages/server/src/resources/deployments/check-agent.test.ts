@@ -108,7 +108,7 @@ describe(operation, () => {
     expect(orders.requests[0]?.headers.authorization).toBe(`Bearer ${value}`);
   });
 
-  test("names a secret that is missing once, also where another MCP server works", async () => {
+  test("names a secret that is missing once, even if another MCP server works", async () => {
     verifies("agent.check");
     const docs = await startMcpServer();
     onTestFinished(docs.close);
@@ -119,7 +119,7 @@ describe(operation, () => {
       .toEqual([["secret", "tools.1"]]);
   });
 
-  test("answers within seconds when an address never does, and says which", async () => {
+  test("answers within seconds when an address never does, and names it", async () => {
     verifies("agent.check");
     const [silent, book] = [await startToolServer(hang), await startToolServer()];
     onTestFinished(silent.close);

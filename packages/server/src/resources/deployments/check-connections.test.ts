@@ -62,7 +62,7 @@ const createMachineSecret = (organisation: Organisation, value: string = account
   createSecret(organisation, { name: "machine", value, hosts: [provider.issuer] });
 
 describe("the check of an agent whose tools are called with accounts", () => {
-  test("a provider that can be found is no problem, and nothing is registered there", async () => {
+  test("a provider that can be found is not a problem, and nothing is registered there", async () => {
     verifies("connections.discovery");
     const unconfigured = {
       ...accountServer(mail.url, provider),

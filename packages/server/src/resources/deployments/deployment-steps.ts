@@ -59,7 +59,10 @@ export function createDeploymentSteps({
   const find = (trx: OrganisationTransaction, deployment: DeploymentKey) =>
     queries.findDeployment(trx, deployment, deployment.id);
 
-  /** Locks the agent's row, as every change to its deployments does. Does nothing if the agent was deleted meanwhile. */
+  /**
+   * Locks the agent's row, as every change to its deployments does. Does nothing if the agent was deleted in the
+   * meantime.
+   */
   const withLockedDeployment = async <T>(
     deployment: DeploymentKey,
     work: (trx: OrganisationTransaction, row: queries.DeploymentRow) => Promise<T>,

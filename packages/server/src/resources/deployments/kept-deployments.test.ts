@@ -113,7 +113,7 @@ describe("deployments beyond what a tier keeps", () => {
     expect(kept).toEqual(expect.arrayContaining([before, live, failed[2]]));
   });
 
-  test("a rollback is not refused where a new deployment is", async () => {
+  test("a rollback is not refused when a new deployment is", async () => {
     const organisation = await perch().createOrganisation("free");
     const { call } = organisation;
     const { insert } = await createAgent(organisation);

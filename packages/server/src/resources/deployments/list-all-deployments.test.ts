@@ -65,7 +65,7 @@ describe(operation, () => {
     expect(pagination).toEqual({ limit: 10, has_more: false, next_cursor: null });
   });
 
-  test("pages show every deployment exactly once, and the last says that there are no more", async () => {
+  test("pages show every deployment exactly once, and the last shows that there are no more", async () => {
     verifies("deployments.listed-across-agents");
     const organisation = await createOrganisationWithDeployments(6);
     const pages = await listPages(organisation, { limit: 2 });

@@ -93,7 +93,7 @@ describe(operation, () => {
     expect(await getReply(organisation)).toBe("v2");
   });
 
-  test("409 where nothing was live before, and for one that was never live", async () => {
+  test("409 if nothing was live before, and for one that was never live", async () => {
     verifies("deployment.never-live", "deployment.rollback-further");
     const organisation = await createOrganisationWithVersions(perch(), ["v1"]);
     const first = organisation.deployments[0]?.id;

@@ -105,7 +105,7 @@ describe("hostile definitions", () => {
     expect(Math.min(...spentMs)).toBeLessThan(150);
   });
 
-  test("of more than 262,144 characters together are refused, and the message says what to do", () => {
+  test("of more than 262,144 characters together are refused, and the message gives advice", () => {
     const half = definition({
       instructions: "x".repeat(60_000),
       tools: withParameters({ a: "x".repeat(80_000) }).tools,

@@ -132,7 +132,7 @@ describe("a hostile definition", () => {
     ]);
   });
 
-  test("tells an empty list from an empty object, and a missing field from one that every object has", () => {
+  test("distinguishes an empty list from an empty object, and a missing field from one that every object has", () => {
     const change = (inner: object) => definition({ tools: [book({ inner })] });
     expect(listChanges(change([]), change({}))).toEqual([{ path: "tools.book.parameters.inner", from: [], to: {} }]);
     expect(listChanges(change({}), change({ constructor: 1 }))).toEqual([

@@ -83,7 +83,7 @@ export function createEraseStep(
       await updateProgress(trx, key, addCounts(row.counts as Counts, counts), progress);
     });
 
-  /** The engine and the streams first: if this is repeated, the records still say which runs they are. */
+  /** The engine and the streams first: if this is repeated, the records still show which runs they are. */
   const eraseRuns = async (row: ErasureRow, user: ErasedUser, isLast: boolean, position: Position) => {
     const page = await db.inOrganisation(user.organisationId, (trx) =>
       queries.listRunsOfUser(trx, user, position, readRows),

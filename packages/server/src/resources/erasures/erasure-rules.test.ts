@@ -20,7 +20,7 @@ describe("the receipt of an erasure", () => {
     expect(receiptOf(receipt, counts).removed.find(({ data }) => data.startsWith("calls"))?.count).toBe(2);
   });
 
-  test("says nothing of such calls where all have ended", () => {
+  test("does not mention such calls if all have ended", () => {
     expect(openCalls(addCounts({}, { engine_sent: 2, engine_sent_left: 0 }))).toEqual([]);
   });
 });

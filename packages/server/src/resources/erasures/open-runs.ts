@@ -18,7 +18,10 @@ interface OpenRunDeps {
 /** The user's runs that have not ended. */
 interface OpenRuns {
   readonly inEngine: boolean;
-  /** Records that say `running` or `waiting`. The engine may have lost such a run: then reconciling ends it within minutes. */
+  /**
+   * Records with the status `running` or `waiting`. The engine may have lost such a run: then reconciling ends it
+   * within minutes.
+   */
   readonly recorded: number;
   /** How many that waited for a person were cancelled now. */
   readonly cancelled: number;

@@ -50,7 +50,7 @@ describe("GET /v1/installation", () => {
     for (const secret of [organisation.id, "agent-of-a-tenant", password]) expect(text).not.toContain(secret);
   });
 
-  test("asks the parts once for everybody who asks within two seconds", async () => {
+  test("asks the parts once for all callers within two seconds", async () => {
     const organisation = await perch().createOrganisation();
     const key = await organisation.createKey({ permissions: operator });
     const [first, ...others] = await Promise.all([1, 2, 3].map(() => read(organisation, key)));
@@ -83,7 +83,7 @@ describe("the permission operate", () => {
     expectError(await call("GET /v1/installation", {}, key), "unauthorized");
   });
 
-  test("who holds it with manage gives it to others, and never to a key of one agent", async () => {
+  test("a key that has it and manage grants it to others, and never to a key of one agent", async () => {
     verifies("installation.operate-in-no-role");
     const organisation = await perch().createOrganisation();
     const { call } = organisation;
@@ -122,7 +122,7 @@ describe("the permission operate", () => {
 });
 
 describe("parts that are silent", () => {
-  test("Valkey that stands still or is gone is silent, and ok again when it is back; limits are per node meanwhile", async () => {
+  test("Valkey that stands still or is gone is silent, and ok again when it is back; limits are per node in the meantime", async () => {
     verifies("installation.silent-parts");
     const valkey = await startValkey();
     const alone = await startPerch({ valkeyUrl: valkey.url, valkeyTimeoutMs: 100 });
@@ -148,7 +148,7 @@ describe("parts that are silent", () => {
   const nowhere = async () => `127.0.0.1:${await freePort()}`;
   const places = { placeOf: (address: string) => new URL(address).host, now: Date.now, maxConnections: 4 };
 
-  test("with every part dead or standing still the answer takes less than 2.5 s, and says why", async () => {
+  test("with every part dead or standing still the answer takes less than 2.5 s, with the reason", async () => {
     verifies("installation.silent-parts", "installation.bounded");
     const schema = await currentSchema();
     const db = openTestDatabase(`postgres://nobody:x@${await nowhere()}/perch`, 2);

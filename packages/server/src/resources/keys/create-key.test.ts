@@ -133,7 +133,7 @@ describe("POST /v1/keys", () => {
     expect(data.name).toBe("clé 鍵 🔑");
   });
 
-  test("agent_id is an id or a name, and the key reaches that agent alone", async () => {
+  test("agent_id is an id or a name, and the key reaches only that agent", async () => {
     verifies("keys.agent-id-optional");
     const { call, createKey } = await createOrganisationWithAgents("mine", "other");
     const { data: mine } = ok(await call("GET /v1/agents/{agent_id}", { params: { agent_id: "mine" } }));
@@ -204,7 +204,7 @@ describe("POST /v1/keys never gives more than the caller holds", () => {
     expect(data.expires_at).toBe(end);
   });
 
-  test("nothing without manage, and manage alone is enough", async () => {
+  test("nothing without manage, and only manage is needed", async () => {
     verifies("permissions.keys");
     const { call, createKey } = await perch().createOrganisation();
     const others = await createKey({ permissions: ["read", "write", "delete"] });
@@ -214,7 +214,7 @@ describe("POST /v1/keys never gives more than the caller holds", () => {
     expect((await call("POST /v1/keys", { body: { name: "k", permissions: ["manage"] } }, manager)).status).toBe(201);
   });
 
-  test("nor a key for an agent that is deleted meanwhile", async () => {
+  test("nor a key for an agent that is deleted in the meantime", async () => {
     const { call } = await createOrganisationWithAgents("bot");
     const [deleted, created] = await withClient(perch().database.adminUrl, async (admin) => {
       const waitForLocks = async (requests: number) => {

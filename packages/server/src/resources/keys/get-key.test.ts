@@ -17,7 +17,7 @@ describe(operation, () => {
     expect(JSON.stringify(answer.body)).not.toContain(key);
   });
 
-  test("404 for ids that are no key's, and for keys that a key of one agent cannot see", async () => {
+  test("404 for ids that do not name a key, and for keys that a key of one agent cannot see", async () => {
     const { call, createKey } = await perch().createOrganisation();
     const { id: key_id } = ok(await call("POST /v1/keys", { body: { name: "ci", role: "viewer" } })).data;
     ok(await call("POST /v1/agents", { body: { name: "bot", model: "perch/echo" } }));

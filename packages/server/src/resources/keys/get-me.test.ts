@@ -59,7 +59,7 @@ describe("GET /v1/me", () => {
     expect(JSON.stringify(data)).not.toContain(adminKey.slice(14));
   });
 
-  test("says that the key has a second factor once it is confirmed, and of that key alone", async () => {
+  test("shows that the key has a second factor once it is confirmed, only for that key", async () => {
     const organisation = await perch().createOrganisation("pro");
     const { call, createKey } = organisation;
     const other = await createKey({ role: "admin" });
@@ -185,7 +185,7 @@ describe("an API key", () => {
     });
   });
 
-  test("follows its record: an expiry moved into the past stops it at once, and removing the expiry lets it work again", async () => {
+  test("follows its record: an expiry moved into the past stops it at once, and removing the expiry makes it work again", async () => {
     verifies("keys.expiry");
     const { call } = await perch().createOrganisation();
     const { data } = ok(await call("POST /v1/keys", { body: { name: "k", role: "viewer" } }));

@@ -102,7 +102,7 @@ describe("GET /v1/keys", () => {
     expect(expectError(await call("GET /v1/keys", { query: { agent_id: "nobody" } })).status).toBe(404);
   });
 
-  test("filters by status, alone and with an agent", async () => {
+  test("filters by status, with and without an agent", async () => {
     verifies("filters.query-parameters", "lists.keys-parameters");
     const grant = { agent_id: "a" };
     const { call, list, ids } = await createOrganisationWithKeys({
@@ -156,7 +156,7 @@ describe("GET /v1/keys", () => {
     expect(namesOf(ok(await otherOrganisation.call("GET /v1/keys", { query: {} })))).toEqual(["first admin key"]);
   });
 
-  test("403 without manage, and manage alone is enough", async () => {
+  test("403 without manage, and only manage is needed", async () => {
     verifies("permissions.keys");
     const { call, createKey } = await perch().createOrganisation();
     const others = await createKey({ permissions: ["read", "write", "delete"] });

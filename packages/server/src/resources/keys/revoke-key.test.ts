@@ -135,7 +135,7 @@ describe("DELETE /v1/keys/{key_id}", () => {
     expect(error.status).toBe(404);
   });
 
-  test("403 without manage, also for the key itself; manage alone is enough", async () => {
+  test("403 without manage, also for the key itself; only manage is needed", async () => {
     verifies("permissions.keys");
     const organisation = await perch().createOrganisation();
     const { call } = organisation;

@@ -219,7 +219,7 @@ describe("POST /v1/keys/{key_id}/rotate refuses", () => {
     expect(await keysOf(organisation)).toHaveLength(3);
   });
 
-  test("403 where the old key holds more than the caller: manage is no way to an admin key", async () => {
+  test("403 if the old key has more permissions than the caller: manage does not lead to an admin key", async () => {
     verifies("keys.never-more-than-caller");
     const organisation = await perch().createOrganisation();
     const { call, adminKey, createKey } = organisation;
@@ -240,7 +240,7 @@ describe("POST /v1/keys/{key_id}/rotate refuses", () => {
     expect((await rotate(organisation, reader.id, {}, restrictedKey)).status).toBe(201);
   });
 
-  test("403 where the old key lasts longer than the caller", async () => {
+  test("403 if the old key lasts longer than the caller", async () => {
     verifies("keys.never-more-than-caller");
     const organisation = await perch().createOrganisation();
     const end = new Date(Date.now() + 60_000).toISOString();

@@ -78,7 +78,7 @@ describe(`${getLogsOperation}: pages`, () => {
     },
   );
 
-  test("by cursor, entries that are added meanwhile are neither repeated nor cause others to be skipped", async () => {
+  test("by cursor, entries that are added in the meantime are neither repeated nor cause others to be skipped", async () => {
     const organisation = await createOrganisationWithAgent();
     await insertRows(organisation, 10, secondsAgo);
     const first = await getLogPage(organisation, { limit: 5 });

@@ -9,7 +9,7 @@ describe("timeRange", () => {
     expect([until.getTime() - nowMs, until.getTime() - from.getTime()]).toEqual([1, 86_400_000]);
   });
 
-  test("with an end alone it is the 24 hours before it; an empty range is refused", () => {
+  test("with only an end it is the 24 hours before it; an empty range is refused", () => {
     const { from } = timeRange({ end_time: "2026-01-02T00:00:00+02:00" }, nowMs);
     expect(from.toISOString()).toBe("2025-12-31T22:00:00.000Z");
     const time = "2026-01-01T00:00:00Z";

@@ -178,7 +178,7 @@ describe("a changed embedder", () => {
 });
 
 describe("an embedder that is down", () => {
-  test("loses no memory that is added meanwhile: text search finds it, and it is embedded when the embedder is back", async () => {
+  test("loses no memory that is added in the meantime: text search finds it, and it is embedded when the embedder is back", async () => {
     const organisation = await createAgentWithMemories(30);
     await changeEmbedder(organisation, "acme/down");
     await expect.poll(() => countPending(organisation), embedded).toBe(0);

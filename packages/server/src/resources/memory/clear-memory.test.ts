@@ -30,7 +30,7 @@ const invoke = async (agent: string, message: string, context: object) => {
 const organisationId = () => parsePublicId("organisation", org.id) ?? org.id;
 
 describe("DELETE /v1/agents/{agent_id}/memory", () => {
-  test("deletes everything of the agent, reports how much, and leaves other agents alone", async () => {
+  test("deletes everything of the agent, reports how much, and does not change other agents", async () => {
     verifies("operations.clear-memory", "responses.clear-memory");
     await createAgentWithMemory(org, { remember: true }, "all");
     await createAgentWithMemory(org, {}, "other");

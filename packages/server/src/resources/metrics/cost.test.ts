@@ -5,7 +5,7 @@ import { createScriptedAgent, invokeAgent } from "../../../test/support/invoke-c
 
 const perch = usePerch({ modelPrices: { "perch/script": 250_000 } }, { withWorker: true });
 
-test("cost is what the tokens of every model call cost, where the operator set a price", async () => {
+test("cost is the price of the tokens of every model call, if the operator set one", async () => {
   const organisation = await perch().createOrganisation();
   const look = { reply: "", tokens: 2, tool_calls: [{ name: "perch_echo", arguments: {} }] };
   await createScriptedAgent(organisation, [look, { reply: "done", tokens: 4 }]);

@@ -118,7 +118,7 @@ describe(operation, () => {
     expect(details?.[0]).toMatchObject({ field: "granularity", error: expect.stringContaining("more than 120") });
   });
 
-  test("without agent_ids the newest 100 agents, and says that there are more", async () => {
+  test("without agent_ids the newest 100 agents, and shows that there are more", async () => {
     const { call } = await perch().createOrganisation();
     for (let i = 0; i < 101; i++) ok(await call("POST /v1/agents", { body: { name: `a${i}`, model: "perch/echo" } }));
     const { series, has_more } = ok(await call(operation, { query: { metrics: "tokens" } })).data;

@@ -68,7 +68,7 @@ describe("intervals", () => {
     }
   });
 
-  test("where even days are too many, the error names the range", () => {
+  test("if even days are too many, the error names the range", () => {
     expect(() => createIntervals(range("2000-01-01T00:00:00Z", "2026-01-01T00:00:00Z"), undefined)).toThrow(
       expect.objectContaining({ details: [expect.objectContaining({ field: "start_time" })] }),
     );

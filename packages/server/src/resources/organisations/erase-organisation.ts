@@ -92,7 +92,7 @@ async function countOpen(
   );
   const inEngine = new Set(open.map(({ id }) => id));
   const onlyHeld = (await slots.listHeld(organisationId)).filter((id) => !inEngine.has(id));
-  // The engine does not say whose a run without a session is.
+  // The engine does not report the organisation of a run without a session.
   const unnamed = open.filter(({ sessionKey }) => sessionKey === null).map(({ id }) => id);
   const times = unnamed.map((id) => uuidTime(id));
   const [others, ended] = await asOrganisation(owner, organisationId, async (trx) => [

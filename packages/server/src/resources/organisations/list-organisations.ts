@@ -18,7 +18,7 @@ interface Row extends Omit<ListedOrganisation, "created_at"> {
   readonly created_at: Date;
 }
 
-/** Any other role sees no organisation, and an empty list would say that there is none. */
+/** Any other role sees no organisation, and an empty list would be wrong. */
 async function refuseOtherRole(db: Kysely<DB>): Promise<void> {
   const { rows } = await sql<{ role: string; isOwner: boolean }>`
     select current_user as role, pg_has_role(current_user, 'perch_platform', 'usage') as "isOwner"`.execute(db);

@@ -57,7 +57,7 @@ describe(create, () => {
     expect(own).toMatchObject({ api_key_set: true, api_key_secret: null });
   });
 
-  test("the well-known providers need no address, and a model server of one's own needs no key", async () => {
+  test("the well-known providers need no address, and a self-hosted model server needs no key", async () => {
     const { call } = await perch().createOrganisation();
     const openai = ok(await call(create, { body: { name: "openai", type: "openai", api_key: "sk-1" } })).data;
     expect(openai).toMatchObject({ base_url: null, api_key_set: true });

@@ -124,7 +124,7 @@ describe("findEmbedder", () => {
     ["an unknown provider", "nobody/any"],
     ["a model that the provider does not offer", "house/large"],
     ["a built-in model that is not an embedder", "perch/echo"],
-  ])("%s is not found, and the message says what to do", async (_, model) => {
+  ])("%s is not found, and the message gives advice", async (_, model) => {
     await createOrganisationWithProvider("acme");
     const failure = await expectFailure(
       createFinder()(await createOrganisationWithProvider(), { model, dimensions: 384 }),

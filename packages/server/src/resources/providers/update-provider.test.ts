@@ -49,7 +49,7 @@ describe(update, () => {
     expect(await changeKey(null)).toMatchObject({ api_key_set: false, api_key_secret: null });
   });
 
-  test("a new address needs no key where it is a secret: that has hosts of its own", async () => {
+  test("a new address needs no key if the key is a secret, which has its own hosts", async () => {
     verifies("secrets.references-stored");
     const { call } = await createOrganisationWithProvider();
     ok(await call(update, { params, body: { api_key: "{{secret.one}}" } }));
@@ -61,7 +61,7 @@ describe(update, () => {
     expect(ok(await call(update, { params, body: { models: ["small"] } })).data.api_key_secret).toBe("one");
   });
 
-  test("400 when a model server of one's own would lose its address", async () => {
+  test("400 when a self-hosted model server would lose its address", async () => {
     const { call } = await createOrganisationWithProvider();
     expectError(await call(update, { params, body: { base_url: null, api_key: null } }), "invalid_request");
   });

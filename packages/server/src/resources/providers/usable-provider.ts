@@ -44,7 +44,7 @@ interface OwnProvider extends InstallationProvider {
 async function resolveApiKey(resolveCall: ResolveCall, organisationId: string, row: ProviderRow) {
   const { name, api_key_secret: secret } = row;
   const url = baseUrlOf({ type: row.type as ProviderType, baseUrl: row.base_url });
-  // Without an address nothing is called: `validateSettings` says so.
+  // Without an address nothing is called: `validateSettings` refuses that.
   if (secret === null || url === null) return undefined;
   const headers = { key: `{{secret.${secret}}}` };
   try {

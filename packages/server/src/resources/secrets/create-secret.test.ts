@@ -18,7 +18,7 @@ async function createOrganisationWithAgent(): Promise<Organisation> {
 }
 
 describe(create, () => {
-  test("201 with name, hosts, who and when, and never the value", async () => {
+  test("201 with name, hosts, creator and time, and never the value", async () => {
     verifies("secrets.resource", "secrets.write-only");
     const { call } = await perch().createOrganisation();
     const { id: keyId } = ok(await call("GET /v1/me", {})).data.key;

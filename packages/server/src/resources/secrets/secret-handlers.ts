@@ -37,7 +37,7 @@ function organisationOwner({ organisationId }: Scope, { onlyAgentId }: Caller): 
   return { organisationId, agentId: null };
 }
 
-/** Locks the agent, so that it is not deleted meanwhile: deleting an agent deletes its secrets. */
+/** Locks the agent, so that it is not deleted in the meantime: deleting an agent deletes its secrets. */
 const lockAgentOwner =
   (scope: Scope, ref: string): OwnerInTransaction =>
   async (trx) => {

@@ -3,7 +3,7 @@ import { invalid } from "../../platform/api-error.ts";
 const parseHost = (host: string): URL | undefined =>
   URL.parse(/^https?:\/\//.test(host) ? host : `https://${host}`) ?? undefined;
 
-/** The origin that a stored host stands for: HTTPS, unless it says otherwise. */
+/** The origin that a stored host stands for: HTTPS, unless it names another scheme. */
 export function originOf(host: string): string {
   const url = parseHost(host);
   if (!url) throw new Error("a stored host of a secret is no host");

@@ -32,7 +32,7 @@ async function findSecret({ id }: Organisation, agentId: string | null = null) {
 }
 
 describe(update, () => {
-  test("200 replaces the value and keeps the hosts, and says which key did it", async () => {
+  test("200 replaces the value and keeps the hosts, and names the key that did it", async () => {
     verifies("secrets.rotation");
     const organisation = await createOrganisationWithSecret();
     const { call, createKey, before } = organisation;
@@ -68,7 +68,7 @@ describe(update, () => {
     expect(ok(await call(update, { params, body: {} })).data).toEqual(before);
   });
 
-  test("400 names the value where the hosts cannot be, and 404 what does not exist", async () => {
+  test("400 names an invalid value, 404 for a missing secret, 403 for a developer", async () => {
     const { call, createKey } = await createOrganisationWithSecret();
     const wrong = await call(update, { params, body: { value: "seven77" } });
     expect(expectError(wrong, "invalid_request").details?.map(({ field }) => field)).toEqual(["value"]);

@@ -16,7 +16,7 @@ test("runs that could go on are counted with the age of the oldest; those of pau
   const makeReady = (runs: readonly string[], age: string) =>
     withClient(perch().database.adminUrl, (client) =>
       client.query(
-        // Not due yet, so that no process starts them meanwhile.
+        // Not due yet, so that no process starts them in the meantime.
         "update waiting_runs set status = 'ready', ready_at = now() - $2::interval, send_after = now() + interval '1 hour' where id = any ($1)",
         [runs, age],
       ),

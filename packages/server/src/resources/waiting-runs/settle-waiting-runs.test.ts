@@ -93,7 +93,7 @@ describe("rows of runs that were continued", () => {
 });
 
 describe("turns that wait for the run before theirs", () => {
-  test("are ready once it is gone: the first alone, and none of another session or user", async () => {
+  test("are ready once it is gone: only the first, and none of another session or user", async () => {
     const { insert } = await createAgent();
     const session = { sessionId: "s1", userId: "ada" };
     const before = await insert(session);

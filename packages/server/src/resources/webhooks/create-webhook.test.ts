@@ -104,7 +104,7 @@ describe(operation, () => {
     ["an event that does not exist", ["agent.exploded"]],
     ["an event that is only sent on request", ["webhook.test"]],
     ["an event twice", ["agent.failed", "agent.failed"]],
-  ])("400 names the events where there is %s", async (_, events) => {
+  ])("400 names the events if there is %s", async (_, events) => {
     const { call } = await perch().createOrganisation();
     const { details } = expectError(
       await call(operation, { body: { ...body, events: events as never } }),

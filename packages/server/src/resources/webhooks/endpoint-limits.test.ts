@@ -150,7 +150,7 @@ describe("the circuit breaker", () => {
     expect(waitMsFor("b")).toBeUndefined();
   });
 
-  test("lets one probe through after its wait, and closes when the probe succeeds", () => {
+  test("allows one probe after its wait, and closes when the probe succeeds", () => {
     fail(5);
     nowMs += 5000;
     const probe = permit();

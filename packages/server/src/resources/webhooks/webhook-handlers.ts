@@ -36,7 +36,7 @@ async function resolveAgentId(
     const id = JSON.stringify(toPublicId("agent", scope.onlyAgentId));
     throw forbidden(`This key belongs to one agent: give \`agent_id\`: ${id}.`);
   }
-  // Locked, so that it is not deleted meanwhile: deleting an agent deletes its webhooks.
+  // Locked, so that it is not deleted in the meantime: deleting an agent deletes its webhooks.
   const agent = await findAgentForUpdate(trx, scope, ref);
   if (!agent) throw notFound("agent", ref);
   return agent.id;

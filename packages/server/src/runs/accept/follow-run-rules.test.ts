@@ -84,7 +84,7 @@ const waiting: RunResult = {
 const followWaiting = (lastEventId: string | undefined, events?: readonly StoredEvent[]) =>
   follow(lastEventId, events, true, waiting);
 
-test("a run that waits ends its stream with what it waits for, as often as a client reconnects meanwhile", async () => {
+test("a run that waits ends its stream with the required actions, whenever a client reconnects", async () => {
   const [, , required] = await followWaiting(undefined);
   expect(required).toEqual({
     id: "5-3",
@@ -98,7 +98,7 @@ test("a run that waits ends its stream with what it waits for, as often as a cli
   expect(await followWaiting("5-3")).toEqual([required]);
 });
 
-test("the id of what a run waits for leads to what follows it, also where the stream has expired", async () => {
+test("the id of the required action leads to the events after it, even if the stream has expired", async () => {
   const later = [token("7-1", 0, "Hel"), token("7-2", 3, "lo"), { id: "7-3", event: { type: "end" } } as const];
   const waited = [token("5-1", 0, "I ask."), { id: "5-2", event: { type: "end" } } as const];
   expect(idsOf(await follow("5-2", [...waited, ...later]))).toEqual(["7-1", "7-2", "end"]);

@@ -109,7 +109,7 @@ export function createInvokeAgent(deps: InvokeDeps): Handler<"POST /v1/agents/{a
     throw new ApiError("still_running", `The run has not ended yet, and goes on. ${advice}`, { details, location });
   };
 
-  /** The engine cannot be reached any more, and may have taken the run before: its record says so. */
+  /** The engine cannot be reached any more, and may have accepted the run before: its record shows it. */
   const findRecord = async ({ run }: AcceptedRun, error: unknown) => {
     const found = await findRecorded(db, run).catch(() => undefined);
     if (!found?.isRecorded) throw error;

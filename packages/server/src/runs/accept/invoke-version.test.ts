@@ -143,7 +143,7 @@ describe("context.version draft", () => {
     expect([status, error.code]).toEqual([403, "forbidden"]);
   });
 
-  test("no version can be labelled so: the 400 says why", async () => {
+  test("no version can be labelled so: the 400 gives the reason", async () => {
     verifies("deployment.draft-invoked");
     const organisation = await createOrganisationWithVersions(perch(), []);
     const body = { environment: "production", version: "draft" };
@@ -158,7 +158,7 @@ describe("context.version draft", () => {
 });
 
 describe("a server that runs drafts by default", () => {
-  test("runs the draft where neither an environment nor a version is named, else what is deployed", async () => {
+  test("runs the draft if neither an environment nor a version is named, else the deployed version", async () => {
     verifies("deployment.draft-by-default");
     const organisation = await createOrganisationWithVersions(development(), ["v1"]);
     await setDraftReply(organisation, "changed");

@@ -66,7 +66,7 @@ describe(`${invokeOperation} without Prefer`, () => {
     expect(new Set(calls.map(lastUserMessage)).size).toBe(9);
   }, 90_000);
 
-  test("504 without an Idempotency-Key says where the result will be, and that a repeated request is another run", async () => {
+  test("504 without an Idempotency-Key names the address of the result, and that a repeated request is another run", async () => {
     verifies("invocation.wait-over");
     const organisation = await perch().createOrganisation();
     await createScriptedAgent(organisation, [], { timeout_seconds: 3 });

@@ -123,7 +123,7 @@ describe(`${invokeOperation} of a run that waits for a person`, () => {
     expect(callsOf(runOf(first))).toHaveLength(2);
   });
 
-  test("a retry waits for a run that is decided while its agent is paused, as long as it was told to", async () => {
+  test("a retry waits for a run that is decided while its agent is paused, as long as it asked to", async () => {
     const organisation = await createAsking();
     const params = { agent_id: "bot" };
     const first = await ask(organisation, "1 paused", { key: "once" });
@@ -165,7 +165,7 @@ describe(`${invokeOperation} of a run that waits for a person`, () => {
     expect(modelCalls("1 forgotten")).toBe(1);
   });
 
-  test("who started the run may not decide, also with the permission", async () => {
+  test("the invoker may not decide, even with the permission", async () => {
     const organisation = await createAsking();
     const key = await organisation.createKey({ permissions: ["read", "write", "approve"] });
     const started = await invokeAgent(perch(), key, { message: "1 own" });
@@ -202,7 +202,7 @@ describe("the session of a run that waits for a person", () => {
     expect((await ask(organisation, "0 next", { key: "next", context })).data.response).toBe("done after 0");
   });
 
-  test("where the agent's turns queue, the next message waits for its turn, and a retry gets its result", async () => {
+  test("if the agent's turns queue, the next message waits for its turn, and a retry gets its result", async () => {
     const organisation = await createAsking({ approvals: { while_waiting: "queue" } });
     const context = { session_id: "s" };
     const first = await ask(organisation, "1 queued turn", { key: "first", context });

@@ -55,7 +55,7 @@ beforeAll(() =>
 );
 
 describe(operation, () => {
-  test("finds one run by its id alone, with its agent, and none of another organisation", async () => {
+  test("finds one run by its id only, with its agent, and none of another organisation", async () => {
     verifies("runs.found-by-id");
     const organisation = await createOrganisationWithAgents();
     const [wanted = ""] = await organisation.insert("other", { count: 3 });
@@ -97,7 +97,7 @@ describe(operation, () => {
     expect(pages.slice(0, -1).every((ids) => ids.length === 3)).toBe(true);
   });
 
-  test("a full last page says that there are no more", async () => {
+  test("a full last page shows that there are no more", async () => {
     const organisation = await createOrganisationWithAgents();
     await organisation.insert("bot", { count: 4, stepMs: (10 * dayMs) / 4 });
     expect((await listPages(organisation, { limit: 2 })).map((ids) => ids.length)).toEqual([2, 2]);

@@ -186,7 +186,7 @@ describe(operation, () => {
     expect(pagination).toEqual({ limit: 2, offset: 3, total: 5, has_more: false });
   });
 
-  test("entries that others add to the run's log are no steps", async () => {
+  test("entries that others add to the run's log are not steps", async () => {
     const run = await runShop("shapes");
     const metadata = { type: "model_call", step: 1, model: "forged/model", environment: "production", version: null };
     const body = { entries: [{ message: "forged", request_id: run.requestId, metadata }] };

@@ -33,7 +33,7 @@ async function startRecordingIngress(ingressUrl: string) {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    /** The messages that were sent meanwhile. */
+    /** The messages that were sent in the meantime. */
     during: async (work: () => Promise<unknown>) => {
       const before = messages.length;
       await work();
@@ -115,7 +115,7 @@ async function countOpenTurns(): Promise<number> {
 }
 
 describe("a run that waits for its turn", () => {
-  test("runs the draft that it was accepted with, although the draft was changed and the agent deleted meanwhile", async () => {
+  test("runs the draft that it was accepted with, although the draft was changed and the agent deleted in the meantime", async () => {
     verifies("deployment.runs-under-way");
     const organisation = await perch.createOrganisation();
     await createScriptedAgent(organisation, [{ reply: "first", delay_ms: 1500 }]);

@@ -81,7 +81,7 @@ describe("the stream of a run that waits for a person", () => {
     expect(namesOf(whole)).toEqual(namesOf([...events.slice(0, -1), ...rest]));
   });
 
-  test("a stream that expired meanwhile goes on, however often the run waits", async () => {
+  test("a stream that expired in the meantime goes on, however often the run waits", async () => {
     const { organisation, location, events } = await startStream("3 expired");
     const runId = parsePublicId("request", location.split("/").at(-1) ?? "") ?? "";
     let last = events.at(-1);

@@ -58,7 +58,7 @@ describe("runs with the agent's own account", () => {
     expect(data).toEqual([]);
   });
 
-  test("are told that users connect nothing with it", async () => {
+  test("get an error that users connect nothing with it", async () => {
     const refused = await organisation.call("POST /v1/agents/{agent_id}/connections", {
       params: { agent_id: "bot" },
       body: { user_id: "ada", tool: "mail" },

@@ -74,7 +74,7 @@ describe("runs with users' accounts", () => {
     expect(answers).toEqual(calls.map(({ user, tool }) => (tool === "book" ? JSON.stringify({ user }) : user)));
   });
 
-  test("without a connection the run goes on: the model is told, and the log says how to get a link", async () => {
+  test("without a connection the run goes on: the model is informed, and the log explains how to get a link", async () => {
     verifies("connections.not-connected");
     const { organisation, tools } = await createOrganisationWithTools();
     await connectUser(organisation, tools, "ada");
@@ -140,7 +140,7 @@ describe("runs with users' accounts", () => {
   test("a tool that refuses the new token too fails with advice, and the account stays connected", async () => {
     verifies("connections.refresh");
     const { organisation } = await createOrganisationWithTools();
-    // It takes tokens of another provider than its definition says.
+    // It accepts tokens of another provider than its definition names.
     const elsewhere = await startAccountProvider({ perch: [perchUrl] });
     const strict = await startOAuthToolServer(elsewhere, { metadata: false });
     const refusing = accountTool(strict.url, provider, "strict");
@@ -157,7 +157,7 @@ describe("runs with users' accounts", () => {
     await Promise.all([strict.close(), elsewhere.stop()]);
   });
 
-  test("a withdrawn consent: state, event at a webhook, reason in the log, and the model is told", async () => {
+  test("a withdrawn consent: state, event at a webhook, reason in the log, and a message to the model", async () => {
     verifies("connections.needs-reauth");
     const { organisation, tools } = await createOrganisationWithTools();
     const [connection = "", ofMail = ""] = await connectUser(organisation, tools, "eve");
@@ -165,7 +165,7 @@ describe("runs with users' accounts", () => {
     ok(await organisation.call("POST /v1/webhooks", { body: { url: receiver.url, events } }));
     provider.revokeGrants("eve");
     expect(await callTool(perch(), organisation, { tool: "book", ...asUser("eve") })).toContain("connect it again");
-    // The tools are listed once more: now the server is one tool that says so.
+    // The tools are listed once more: now the server is one tool that reports the missing connection.
     expect(await callTool(perch(), organisation, { tool: "mail", ...asUser("eve") })).toContain("connect it again");
     for (const id of [connection, ofMail])
       expect(await readConnection(perch(), organisation, id)).toMatchObject({ status: "needs_reauth" });

@@ -122,7 +122,7 @@ describe("a provider that fails", () => {
     expect(callsOf("please")).toHaveLength(1);
   });
 
-  test("a wrong key ends the run, with a message on where to fix it", async () => {
+  test("a wrong key ends the run, with a message that names the setting", async () => {
     verifies("models.failures");
     const organisation = await createOrganisationWithAgent({});
     await createModelProvider(organisation, server.url);

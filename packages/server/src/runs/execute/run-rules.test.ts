@@ -49,7 +49,7 @@ describe("limitReached", () => {
     ["max_steps", at({ step: 4 }), 1, false],
     ["max_tokens", at({ tokensUsed: 100 }), 1, false],
   ])(
-    "names limits.%s, and says that only more time may do without a change",
+    "names limits.%s, and reports that only more time may help without a change",
     (limit, progress, remainingMs, retryable) => {
       const message = expect.stringContaining(`(limits.${limit})`);
       expect(limitReached(run(), progress, remainingMs)).toEqual({ message, code: "run_failed", retryable });
@@ -201,7 +201,7 @@ describe("afterFailure", () => {
     }
   }
 
-  test("what cannot be reached is tried for about eight seconds, whatever time the run has, and the error says so", () => {
+  test("an unreachable server is tried for about eight seconds, whatever time the run has, and the error says so", () => {
     const { waits, message, failed } = giveUp(alone);
     expect(waits).toEqual([250, 500, 1000, 2000, 4000]);
     expect(message).toBe("gone. Tried 6 times in 8 s. Start it.");

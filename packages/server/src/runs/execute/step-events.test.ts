@@ -74,7 +74,7 @@ const both = {
 };
 
 describe("the stream of a run with two tools, one retried and one failed", () => {
-  test("tells every attempt of every step, with its reason and its wait, and the log keeps them", async () => {
+  test("publishes every attempt of every step, with its reason and its wait, and the log keeps them", async () => {
     verifies("invocation.stream", "logs.run-steps");
     replies.set("two tools", [both]);
     const organisation = await createOrganisationWithAgent({ tools: await startFlakyTool() });
@@ -153,7 +153,7 @@ describe("a run that needs what cannot be reached", () => {
     );
   }
 
-  test("an MCP server: the stream tells each attempt, and the run fails after seconds, not at its time limit", async () => {
+  test("an MCP server: the stream shows each attempt, and the run fails after seconds, not at its time limit", async () => {
     verifies("models.unreachable", "invocation.stream");
     const url = `http://127.0.0.1:${await freePort()}/mcp`;
     const organisation = await createOrganisationWithAgent({ tools: [{ type: "mcp", name: "docs", url }] });

@@ -20,7 +20,7 @@ export const createPublishStep =
     if (run.streamed) void streams.append(run.id, event, run);
   };
 
-/** True whatever ended the attempt: the engine says that it has no result of the step, not why. */
+/** True whatever ended the attempt: the engine reports that the step has no result, not why. */
 export const interruptedReason =
   "The worker was lost, or the step failed in the server, before the step had a result. It began again.";
 

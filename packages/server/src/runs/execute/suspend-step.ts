@@ -226,7 +226,7 @@ export function createSuspendStep(deps: SuspendDeps): {
       return insertSuspension(trx, run, { cut, state, calls, usage, lines });
     });
     if (result === "cancelled" || result === "deleted") return records.cancel(run, progress, []);
-    // Its record counts, whatever this attempt says.
+    // Its record counts, whatever the result of this attempt.
     if (result === "ended") return records.fail(run, progress, permanentFailure("The run had ended before."), []);
     if ("full" in result)
       return records.fail(run, progress, transientFailure(quotas.message("waitingRuns", result.full)), []);

@@ -113,7 +113,7 @@ describe("a run that waits for a person", () => {
     ]);
   });
 
-  test("tells the model that a person rejected the call, and why, and makes no call", async () => {
+  test("informs the model that a person rejected the call, and why, and makes no call", async () => {
     const message = "pay back everything";
     replies.set(message, onFirstStep(callTools(["refund", { amount: 9 }])));
     const organisation = await createAgent([refund("always")]);
@@ -154,7 +154,7 @@ describe("a run that waits for a person", () => {
     ]);
   });
 
-  test("waits again where a later reply needs a person too", async () => {
+  test("waits again if a later reply needs a person too", async () => {
     const message = "again and again";
     replies.set(message, (step) => (step <= 2 ? callTools(["refund", { amount: step }]) : undefined));
     const organisation = await createAgent([refund("always")]);

@@ -49,11 +49,11 @@ const withoutState = {
   durationMs: 0,
 } as const satisfies RunOutcome;
 
-/** A run that waited goes on from there, with its state in the database, and its time stood still meanwhile. */
+/** A run that waited goes on from there, with its state in the database, and its time stood still in the meantime. */
 const toContinued = ({ id, organisationId, agentId, userId, sessionId }: RunKey) =>
   ({ id, organisationId, agentId, userId, sessionId, continues: true }) as const;
 
-/** The run as it was accepted, as far as its row says. */
+/** The run as it was accepted, as far as its row shows. */
 interface AcceptedAgain {
   readonly row: InvocationRow;
   readonly run: RunInput;
@@ -94,7 +94,7 @@ export function createRepairLostRuns(deps: LostRunsDeps): () => Promise<void> {
     return definition && { definition, definitionDigest };
   };
 
-  /** Undefined: it has ended meanwhile, or waits, or went on after it waited. */
+  /** Undefined if it has ended in the meantime, or waits, or went on after it waited. */
   const findAccepted = async ({ organisationId, id, cut = 0 }: RunKey): Promise<AcceptedAgain | undefined> => {
     const found = await db.inOrganisation(organisationId, async (trx) => {
       const row = await findInvocation(trx, { organisationId, id });

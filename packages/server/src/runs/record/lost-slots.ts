@@ -77,7 +77,7 @@ export function createFreeLostSlots(deps: LostSlotsDeps): (after: SlotScan | nul
       return new Map(parts.map((part) => [part, stateOfPart(part, rowOf.get(runIdOfPart(part)))]));
     });
 
-  /** An organisation whose share of the database is used up is left to the next tick, and keeps no other from its turn. */
+  /** An organisation whose share of the database is used up is left to the next tick, and does not delay the others. */
   const findStatesOrSkip = async (organisationId: string, parts: readonly string[]) => {
     try {
       return await findStates(organisationId, parts);

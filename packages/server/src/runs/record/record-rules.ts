@@ -131,7 +131,7 @@ export const recordOf = (
   turn: run.sessionId !== null && outcome.status === "completed" ? turn : null,
   owner: ownerForRun(run.userId),
   log,
-  // Also says that it has waited.
+  // Also marks that it has waited.
   ...(run.cut !== undefined && { lines_before: run.linesWritten ?? 0 }),
   ...(contents !== undefined && { contents }),
   rollup: rollupOf(run, outcome),

@@ -75,7 +75,7 @@ describe("runs that end at about the same moment", () => {
     expect(await countRows("log_entries", ids, "invocation_id")).toBe(400);
   });
 
-  test("wait for no one when it is quiet: a single run is sent at once and alone", async () => {
+  test("do not wait if no other run ends: a single run is sent at once by itself", async () => {
     const batches = observeBatches();
     const insertRunRecord = createInsertRunRecord(db);
     for (const run of newRuns(3)) {

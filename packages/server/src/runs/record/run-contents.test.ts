@@ -118,7 +118,7 @@ test("log lines have shapes of them and no value", () => {
   expect(memory).toEqual({ type: "memory", memories: [] });
 });
 
-test("log lines have the shape of whatever a model passes to a tool, also of what is no object", () => {
+test("log lines have the shape of whatever a model passes to a tool, also of values that are not objects", () => {
   const shapeOfArguments = (input: unknown) => {
     const replies = [{ text: "", calls: [{ name: "stock", arguments: input, result: "12" }] }];
     const called = logLine(0, "info", "Tool call", { type: "tool_call", step: 1, call: 1 });
@@ -130,7 +130,7 @@ test("log lines have the shape of whatever a model passes to a tool, also of wha
 });
 
 describe("what is kept of contents", () => {
-  test("is all of them where they are small", () => {
+  test("is all of them if they are small", () => {
     expect(truncateContents(contents)).toEqual(contents);
   });
 

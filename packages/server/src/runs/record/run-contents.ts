@@ -168,7 +168,7 @@ const shapeOfInput = (input: unknown, { type }: LogLine["metadata"], { history }
   return hasHistory ? { ...(shape as object), history } : shape;
 };
 
-/** Adds the shapes of inputs and outputs to the lines of a run's model and tool calls. The others say enough themselves. */
+/** Adds the shapes of inputs and outputs to the lines of a run's model and tool calls. The other lines need none. */
 export function withShapes(lines: readonly LogLine[], contents: RunContents): LogLine[] {
   return lines.map((line) => {
     if (line.metadata.type !== "model_call" && line.metadata.type !== "tool_call") return line;

@@ -31,12 +31,12 @@ describe("the times in which runs are looked for", () => {
     expect(windows({ end_time: "2026-03-12T00:00:00Z" })[0]).toEqual(["2026-03-11T00:00", "2026-03-12T00:00"]);
   });
 
-  test("none, where the start is not before the end, or in the future", () => {
+  test("none, if the start is not before the end, or in the future", () => {
     expect(windows({ start_time: "2026-03-12T00:00:00Z", end_time: "2026-03-12T00:00:00Z" })).toEqual([]);
     expect(windows({ start_time: "2027-01-01T00:00:00Z" })).toEqual([]);
   });
 
-  test("one run's is its own millisecond; none, where its id names the last time that an id can hold", () => {
+  test("one run's is its own millisecond; none, if its id names the last time that an id can hold", () => {
     const from = new Date("2026-03-10T08:00:00Z");
     expect(windowsOfRun(firstUuidAt(from))).toEqual([{ from, until: new Date("2026-03-10T08:00:00.001Z") }]);
     expect(windowsOfRun("ffffffff-ffff-7fff-bfff-ffffffffffff")).toEqual([]);

@@ -60,7 +60,7 @@ describe("as much of a content as the setting allows", () => {
     expect(contentFor("full", undefined)).toBeUndefined();
   });
 
-  test("is cut where it is long, and says how long it was", () => {
+  test("is cut if it is long, and shows how long it was", () => {
     expect(contentFor("full", "a".repeat(maxContentLength))).toHaveLength(maxContentLength);
     const text = contentFor("full", "a".repeat(maxContentLength + 1)) as string;
     expect(text.endsWith("a… [cut: 32769 characters in all]")).toBe(true);

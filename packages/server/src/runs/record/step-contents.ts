@@ -36,7 +36,7 @@ const truncateText = (text: string): string =>
     ? storableText(text)
     : `${storableText(text, maxContentLength)}… [cut: ${text.length} characters in all]`;
 
-/** The value as it is kept: cut at `maxContentLength`, with a mark that says so. Longer JSON becomes text. */
+/** The value as it is stored: cut at `maxContentLength`, with a mark of the cut. Longer JSON becomes text. */
 function wholeOf(value: unknown): unknown {
   if (typeof value === "string") return truncateText(value);
   const json = JSON.stringify(value) ?? "null";

@@ -12,7 +12,7 @@ import { toLogEntry } from "../../resources/logs/to-log-entry.ts";
 import type { InvocationRow, InvocationSummaryRow } from "./invocation-queries.ts";
 import type { InvocationOfAnyAgentRow } from "./list-all-invocations.ts";
 
-/** A run that failed before failures had a code counts as one that no retry helps: nothing says otherwise. */
+/** A run that failed before failures had a code counts as permanently failed, because nothing shows otherwise. */
 export const failureOf = (found: { readonly code?: string | null; readonly retryable?: boolean | null }) => ({
   code: (found.code ?? "run_failed") as FailureCode,
   retryable: found.retryable ?? false,
