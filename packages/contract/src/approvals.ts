@@ -52,7 +52,9 @@ export const ApprovalSummary = z
     created_at: Timestamp,
     expires_at: Timestamp,
     decided_at: Timestamp.nullable(),
-    decided_by: Decider.nullable().describe("Who decided last. null while it is open, and if it ended without a decision."),
+    decided_by: Decider.nullable().describe(
+      "Who decided last. null while it is open, and if it ended without a decision.",
+    ),
     edited: z.boolean().describe("Whether a person changed the arguments."),
   })
   .meta({ id: "ApprovalSummary" });

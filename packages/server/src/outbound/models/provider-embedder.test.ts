@@ -81,9 +81,7 @@ describe.each(types)("%s", (type) => {
   });
 
   test("a wrong key is a permanent failure that says to check the key, without the provider's message", async () => {
-    const failure = await expectFailure(
-      embedderAt(type, { apiKey: "sk-wrong-key-of-another" }).embed(["x"], signal()),
-    );
+    const failure = await expectFailure(embedderAt(type, { apiKey: "sk-wrong-key-of-another" }).embed(["x"], signal()));
     expect(failure).toBeInstanceOf(PermanentModelError);
     expect(failure.message).toContain("acme refuses the API key");
     expect(failure.message).not.toContain("sk-wrong");
