@@ -1,4 +1,4 @@
--- Counts revoked connections of all organisations whose provider has not been informed yet. Reads at most `max_rows`.
+-- Counts revoked connections whose provider has not been informed yet, in all organisations. Reads at most `max_rows`.
 create or replace function count_connections_to_revoke(max_rows int) returns int
   language sql stable security definer set search_path = public, pg_temp
   begin atomic

@@ -1,4 +1,4 @@
--- Erasures of all organisations that have not completed, and the age of the oldest in seconds.
+-- Counts erasures that have not completed, in all organisations, and returns the age of the oldest in seconds.
 create or replace function count_open_erasures(max_rows int) returns table (open int, oldest_seconds double precision)
   language sql stable security definer set search_path = public, pg_temp
   begin atomic

@@ -1,5 +1,6 @@
--- Approvals of all organisations that are open, and runs that have been ready for more than `min_age` and are not held back by a paused
--- agent, with the age of the oldest in seconds. Neither looks at more than `max_rows` rows: of runs, at those that are ready for longest.
+-- Counts, in all organisations, open approvals, and runs that have been ready for more than `min_age` and whose agent
+-- is not paused, with the age of the oldest in seconds. Each count reads at most `max_rows` rows; for runs, those that
+-- have been ready for longest.
 create or replace function count_waiting(min_age interval, max_rows int)
   returns table (open_approvals int, not_continued int, oldest_seconds float8)
   language sql stable security definer set search_path = public, pg_temp

@@ -1,4 +1,4 @@
--- Tasks of all organisations that the engine has not got for this long: `max_rows` at most are counted.
+-- Counts tasks, in all organisations, that have not reached the engine for this long: `max_rows` at most.
 create or replace function count_waiting_engine_tasks(min_age interval, max_rows int) returns int
   language sql stable security definer set search_path = public, pg_temp
   begin atomic

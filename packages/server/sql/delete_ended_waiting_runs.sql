@@ -1,5 +1,5 @@
--- Deletes rows of runs of all organisations that were continued this long ago and are not running any more: a process died between
--- the end of the run and the deletion of its row. Returns how many.
+-- Deletes rows, in all organisations, of runs that were continued this long ago and no longer run: a process died
+-- between the end of the run and the deletion of its row. Returns how many.
 create or replace function delete_ended_waiting_runs(min_age interval, max_rows int) returns int
   language sql security definer set search_path = public, pg_temp
   begin atomic

@@ -1,4 +1,4 @@
--- Deletes up to `max_rows` erasures of all organisations that completed this long ago; returns how many.
+-- Deletes up to `max_rows` erasures, in all organisations, that completed this long ago. Returns how many.
 create or replace function delete_old_erasures(min_age interval, max_rows int) returns int
   language sql security definer set search_path = public, pg_temp
   begin atomic

@@ -1,4 +1,4 @@
--- Agents of all organisations that were deleted this long ago and that purge_agent has not finished, the earliest first.
+-- Agents, in all organisations, that were deleted this long ago and that purge_agent has not finished, earliest first.
 create or replace function list_agents_to_purge(kept_for interval, max_rows int) returns table (organisation_id uuid, id uuid)
   language sql stable security definer set search_path = public, pg_temp
   begin atomic

@@ -1,4 +1,4 @@
--- Revoked connections of all organisations whose provider has not been informed yet: the next `max_rows` after this
+-- Revoked connections, in all organisations, whose provider has not been informed yet: the next `max_rows` after this
 -- one, the earliest first.
 create or replace function list_connections_to_revoke(after_at timestamptz, after_organisation uuid, after_id uuid, max_rows int)
   returns table (organisation_id uuid, id uuid, revoked_at timestamptz)

@@ -1,6 +1,6 @@
--- Deleted agents of all organisations that still have connections of users: the earliest of each organisation, then the second of each,
--- and so on, so that an organisation with many cannot keep out those of others. One look-up in the index for each deleted agent that is
--- not purged, however many connections there are.
+-- Deleted agents, in all organisations, that still have connections of users: the earliest of each organisation, then
+-- the second of each, and so on, so that an organisation with many does not block the others. One look-up in the index
+-- for each deleted agent that is not purged, however many connections there are.
 create or replace function list_deleted_agents_with_connections(max_rows int)
   returns table (organisation_id uuid, agent_id uuid, deleted_at timestamptz)
   language sql stable security definer set search_path = public, pg_temp

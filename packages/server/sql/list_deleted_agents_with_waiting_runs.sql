@@ -1,5 +1,5 @@
--- Deleted agents of all organisations with runs that still wait: `max_rows` at most. One look-up in the index for each agent with such
--- runs, however many of them wait.
+-- Deleted agents, in all organisations, with runs that still wait: `max_rows` at most. One look-up in the index for
+-- each agent with such runs, however many of them wait.
 create or replace function list_deleted_agents_with_waiting_runs(max_rows int) returns table (organisation_id uuid, agent_id uuid)
   language sql stable security definer set search_path = public, pg_temp
   begin atomic

@@ -1,4 +1,4 @@
--- Erasures of all organisations on which no work was done for this long: housekeeping hands them to the engine again.
+-- Erasures, in all organisations, without progress for this long. Housekeeping hands them to the engine again.
 create or replace function list_idle_erasures(min_idle interval, max_rows int) returns table (organisation_id uuid, id uuid)
   language sql stable security definer set search_path = public, pg_temp
   begin atomic

@@ -1,4 +1,4 @@
--- Runs of all organisations that were accepted in this time and whose records outlive their day: runs that wait, and
+-- Runs, in all organisations, that were accepted in this time and whose records outlive their day: runs that wait, and
 -- runs with a stored approval. Only for maintain_partitions.
 create or replace function list_kept_runs(first_accepted timestamptz, accepted_before timestamptz)
   returns table (organisation_id uuid, id uuid)

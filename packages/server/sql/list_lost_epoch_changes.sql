@@ -1,4 +1,4 @@
--- Committed changes of all organisations whose epoch has not been replaced for this long.
+-- Committed changes, in all organisations, whose epoch has not been replaced for this long.
 create or replace function list_lost_epoch_changes(min_age interval, max_rows int) returns table (id bigint, organisation_id uuid)
   language sql stable security definer set search_path = public, pg_temp
   begin atomic

@@ -1,4 +1,4 @@
--- Clears of all organisations that have not ended for this long: housekeeping continues them.
+-- Clears, in all organisations, that have not ended for this long. Housekeeping continues them.
 create or replace function list_open_clears(min_age interval, max_rows int) returns table (organisation_id uuid, agent_id uuid, id uuid)
   language sql stable security definer set search_path = public, pg_temp
   begin atomic

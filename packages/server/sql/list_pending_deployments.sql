@@ -1,5 +1,5 @@
--- Deployments of all organisations that have been pending for this long and are not waiting to be sent to the engine. Those of
--- deleted agents stay as they are.
+-- Deployments, in all organisations, that have been pending for this long and are not waiting to be sent to the engine.
+-- Those of deleted agents stay as they are.
 create or replace function list_pending_deployments(min_age interval, max_rows int)
   returns table (organisation_id uuid, agent_id uuid, environment text, id uuid)
   language sql stable security definer set search_path = public, pg_temp

@@ -1,4 +1,5 @@
--- Runs of all organisations that the record has as running for this long, the oldest first, after the one with this time and id.
+-- Runs, in all organisations, that have been running for this long according to the record, the oldest first, after the
+-- one with this time and id.
 create or replace function list_running_runs(min_age interval, after_time timestamptz, after_id uuid, max_rows int)
   returns table (organisation_id uuid, id uuid, accepted_at timestamptz)
   language sql stable security definer set search_path = public, pg_temp

@@ -1,5 +1,6 @@
--- The next `max_agents` agents that have memories of all organisations in the order of their ids, and of each whether some of its
--- memories have no embedding, or one of another embedder than others. Those of the last minutes do not count: they are being embedded.
+-- The next `max_agents` agents with memories, in all organisations, in the order of their ids, and for each whether
+-- some of its memories have no embedding, or one of another embedder than others. Memories of the last minutes do not
+-- count, because they are being embedded.
 create or replace function list_unembedded_agents(after_organisation uuid, after_agent uuid, min_age interval, max_agents int)
   returns table (organisation_id uuid, agent_id uuid, has_unembedded boolean)
   language sql stable security definer set search_path = public, pg_temp

@@ -1,5 +1,5 @@
--- Canaries with guards of all organisations after this organisation and deployment, with the time at which each was last looked at
--- or else became active. Those of deleted agents are not watched.
+-- Canaries with guards, in all organisations, after this organisation and deployment, with the time at which each was
+-- last checked or else became active. Those of deleted agents are not watched.
 create or replace function list_watched_canaries(after_organisation uuid, after_id uuid, max_rows int)
   returns table (organisation_id uuid, agent_id uuid, environment text, id uuid, guards jsonb, activated_at timestamptz, last_looked_at timestamptz)
   language sql stable security definer set search_path = public, pg_temp

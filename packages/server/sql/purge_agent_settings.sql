@@ -1,5 +1,5 @@
--- Deletes the rest of agents of all organisations that purge_agent left, if they were deleted this long ago. Returns
--- how many.
+-- Deletes agents, in all organisations, that purge_agent left with their settings and that were deleted this long ago.
+-- Returns how many.
 create or replace function purge_agent_settings(kept_for interval, max_rows int) returns int
   language sql security definer set search_path = public, pg_temp
   begin atomic

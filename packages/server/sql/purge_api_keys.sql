@@ -1,5 +1,6 @@
--- Deletes API keys of all organisations that were revoked or expired this long ago, with their second factors. Returns
--- how many. A key that another transaction is changing is left for the next call, because its lifetime may be extended.
+-- Deletes API keys, in all organisations, that were revoked or expired this long ago, with their second factors.
+-- Returns how many. A key that another transaction is changing is left for the next call, because its lifetime may be
+-- extended.
 create or replace function purge_api_keys(kept_for interval, max_rows int) returns int
   language sql security definer set search_path = public, pg_temp
   begin atomic

@@ -1,4 +1,4 @@
--- Deletes approvals of all organisations that were decided, expired or cancelled this long ago. Returns how many.
+-- Deletes approvals, in all organisations, that were decided, expired or cancelled this long ago. Returns how many.
 -- Approvals of a run that has not gone on and ended stay, because the run still needs the decisions.
 create or replace function purge_approvals(kept_for interval, max_rows int) returns int
   language sql security definer set search_path = public, pg_temp

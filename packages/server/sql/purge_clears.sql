@@ -1,4 +1,4 @@
--- Deletes clears of memory of all organisations that ended this long ago. Returns how many.
+-- Deletes clears of memory, in all organisations, that ended this long ago. Returns how many.
 create or replace function purge_clears(kept_for interval, max_rows int) returns int
   language sql security definer set search_path = public, pg_temp
   begin atomic

@@ -1,4 +1,4 @@
--- Deletes links of connections of all organisations that have expired. Returns how many.
+-- Deletes expired links of connections, in all organisations. Returns how many.
 create or replace function purge_connection_links(max_rows int) returns int
   language sql security definer set search_path = public, pg_temp
   begin atomic

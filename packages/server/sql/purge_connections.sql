@@ -1,4 +1,4 @@
--- Deletes connections of all organisations that were revoked this long ago, and unconfirmed ones whose last link is
+-- Deletes connections, in all organisations, that were revoked this long ago, and unconfirmed ones whose last link is
 -- this old. Returns how many. Active connections are not read.
 create or replace function purge_connections(revoked_for interval, pending_for interval, max_rows int) returns int
   language sql security definer set search_path = public, pg_temp

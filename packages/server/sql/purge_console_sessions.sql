@@ -1,4 +1,4 @@
--- Deletes sessions and unused links of all organisations that ended or expired this long ago. Returns how many.
+-- Deletes sessions and unused links, in all organisations, that ended or expired this long ago. Returns how many.
 create or replace function purge_console_sessions(kept_for interval, max_rows int) returns int
   language sql security definer set search_path = public, pg_temp
   begin atomic

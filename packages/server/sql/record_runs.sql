@@ -1,7 +1,8 @@
--- The ends of runs of all organisations in one statement: their records, the turns of their sessions, log entries, contents, rollups
--- and events, and how many bytes these are. What each of them holds is decided by the caller (runs/record). A run that was recorded
--- before is not `inserted`, and nothing is written of it: that record counts. `deliveries` are the pending ones of the run's event,
--- in either case. A run that waited may end when the days of what is written here are gone: that goes to `oldest_day`, which is there.
+-- Records the ends of runs, of any organisations, in one statement: their records, the turns of their sessions, log
+-- entries, contents, rollups and events, and how many bytes these are. The caller (runs/record) decides their contents.
+-- A run that was recorded before is not `inserted`, and nothing is written for it, because the earlier record counts.
+-- `deliveries` are the pending ones of the run's event, in either case. A run that waited may end when the partitions
+-- of its days are gone; its rows then go to `oldest_day`, which exists.
 create or replace function record_runs(runs jsonb, rollup_shard smallint)
   returns table (run_id uuid, inserted boolean, deliveries jsonb)
   language plpgsql security definer set search_path = public, pg_temp as $$
