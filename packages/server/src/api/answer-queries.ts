@@ -33,7 +33,7 @@ export const findAnswer = (
 
 interface NewAnswer extends StoredAnswer {
   readonly request: Buffer;
-  /** A digest of the user whose text it may hold. */
+  /** A digest of the user whose text it may contain. */
   readonly owner: Buffer | null;
 }
 

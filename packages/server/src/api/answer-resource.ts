@@ -19,7 +19,7 @@ async function deleteAnswers(
   return rows[0]?.counts ?? {};
 }
 
-/** Deletes kept answers that hold a text of the user, and the ended clears of the user's memory. */
+/** Deletes stored answers that contain a text of the user, and the ended clears of the user's memory. */
 const eraseAnswers: EraseStage = {
   name: "answers",
   erase: async (trx, user) => {
@@ -30,7 +30,7 @@ const eraseAnswers: EraseStage = {
   },
 };
 
-/** Answers that are kept for an Idempotency-Key. */
+/** Answers that are stored for an Idempotency-Key. */
 export const answerResource = {
   name: "answers",
   tables: {

@@ -106,7 +106,7 @@ export const createChangeOnce =
       await lockRequest(trx, id, hash);
       const stored = await findAnswer(trx, id, hash);
       if (!stored) return;
-      // An answer may hold a secret: only the key that made the request gets it again.
+      // An answer may contain a secret: only the key that made the request gets it again.
       if (stored.key_id !== credentialId)
         throw conflict("This Idempotency-Key was used with another API key. Choose a new one.");
       if (!stored.fingerprint.equals(fingerprint)) {

@@ -45,7 +45,7 @@ const createCaller = (key: PresentedKey): Caller => ({
   user: null,
 });
 
-/** A key or a session's token as it was sent, and its hash as the cache key: caches hold no tokens. */
+/** A key or a session's token as it was sent, and its hash as the cache key: caches contain no tokens. */
 export interface Credential {
   readonly token: string;
   readonly cacheKey: string;

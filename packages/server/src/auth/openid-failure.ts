@@ -11,7 +11,7 @@ import { reasonOfFailedCall } from "../platform/reason-of-failed-call.ts";
  */
 export type OpenIdFailureKind = "denied" | "refused" | "invalid" | "unavailable";
 
-/** Its message is for the log: it holds no token, and nothing that a browser sent. */
+/** Its message is for the log: it contains no token, and nothing that a browser sent. */
 export class OpenIdFailure extends Error {
   readonly kind: OpenIdFailureKind;
 
@@ -52,7 +52,7 @@ function fromRedirect({ error }: oauth.AuthorizationResponseError): OpenIdFailur
   return new OpenIdFailure(deniedAtIssuer.includes(error) ? "denied" : "invalid", reason);
 }
 
-/** The errors of jose and oauth4webapi hold tokens and answers in their causes, so only their fixed words are kept. */
+/** The errors of jose and oauth4webapi contain tokens and answers in their causes, so only their fixed words are used. */
 export function toFailure(error: unknown, phase: Phase): OpenIdFailure {
   if (error instanceof OpenIdFailure) return error;
   if (error instanceof ApiError) return new OpenIdFailure("unavailable", reasonOfFailedCall(error.cause));

@@ -9,7 +9,7 @@ const maxTokens = 1000;
 /** Verifies an HS256 token with one of these secrets. The algorithm in the token's header is ignored. */
 export function createVerifyJwt(secrets: readonly string[]): (token: string, nowMs: number) => Promise<TokenUser> {
   const keys = secrets.map((secret) => Buffer.from(secret));
-  // A valid signature stays valid; the times are checked on every call. Keyed by digest, so that memory holds no token.
+  // A valid signature stays valid; the times are checked on every call. Keyed by digest, so that memory contains no token.
   const claimsByDigest = new LRUCache<string, Readonly<Record<string, unknown>>>({ max: maxTokens });
 
   const verifyClaims = async (token: string, nowMs: number) => {

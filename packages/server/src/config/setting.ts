@@ -45,7 +45,7 @@ export const onOrOff = z.stringbool({ error: "must be true or false" });
 /** `host:port` is an address too, with `host` as its scheme, so the scheme is checked. */
 const isHttpUrl = (text: string): boolean => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
 
-/** Addresses are logged, and `fetch` refuses those that hold a password. */
+/** Addresses are logged, and `fetch` refuses those that contain a password. */
 const hasNoPassword = (text: string): boolean => {
   const url = URL.parse(text);
   return !url?.username && !url?.password;

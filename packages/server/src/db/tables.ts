@@ -3,9 +3,9 @@ export interface Purge {
   readonly function: string;
   /** The step of housekeeping, if its name differs from the function's. */
   readonly step?: string;
-  /** For how many days rows are kept, in the order of the function's intervals. docs/operations/capacity.md has them too. */
+  /** For how many days rows are stored, in the order of the function's intervals. docs/operations/capacity.md has them too. */
   readonly keptDays: readonly number[];
-  /** How many rows are kept in any case. */
+  /** How many rows are never deleted. */
   readonly keptRows?: number;
 }
 

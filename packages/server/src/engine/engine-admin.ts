@@ -24,7 +24,7 @@ export interface EngineAdmin {
   readonly register: (uri: string, version: string) => Promise<void>;
   /** Gives a deployment another address, with all that is bound to it. */
   readonly move: (id: string, uri: string) => Promise<void>;
-  /** Ends an invocation at once, whatever its journal holds. */
+  /** Ends an invocation at once, whatever its journal contains. */
   readonly kill: (invocationId: string) => Promise<void>;
   /** Makes the engine forget an address, without a check for runs bound to it. */
   readonly remove: (id: string) => Promise<void>;

@@ -12,7 +12,7 @@ export interface OpenRun {
 
 /** The engine's data about runs, by its admin port. */
 export interface EngineRuns {
-  /** Open runs of all organisations that were accepted until then: their ids hold that time. */
+  /** Open runs of all organisations that were accepted until then: their ids contain that time. */
   readonly listOpen: (until: Date) => Promise<OpenRun[]>;
   /** Which of these parts of runs have not ended. */
   readonly listOpenParts: (parts: readonly string[]) => Promise<ReadonlySet<string>>;

@@ -116,7 +116,7 @@ export type ToolsResult = Ended | Retry | (Logged & { readonly tools: readonly R
 /** A call that is made again after this long, and why. */
 export interface ToolRetry {
   readonly retryAfterMs: number;
-  /** Absent in journals that were written before it was kept. */
+  /** Absent in journals that were written before it existed. */
   readonly reason?: string;
 }
 export type ToolCallResult = Logged & (ToolResult | ToolRetry);

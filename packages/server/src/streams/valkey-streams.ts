@@ -31,7 +31,7 @@ interface ValkeyStreamsOptions {
   readonly logger: Logger;
   readonly now: () => number;
   readonly maxBytes?: number;
-  /** Called when events of a run are not kept, because its organisation's streams hold as much as they may. */
+  /** Called when events of a run are not stored, because its organisation's streams hold as much as they may. */
   readonly onDropped?: () => void;
 }
 

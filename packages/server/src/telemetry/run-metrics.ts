@@ -12,7 +12,7 @@ interface EndedRun {
 export interface RunMetrics {
   readonly runAccepted: () => void;
   readonly runEnded: (outcome: EndedRun) => void;
-  /** Events of a step are not kept for its readers. */
+  /** Events of a step are not stored for its readers. */
   readonly streamDropped: () => void;
   /** Wraps the steps so that running ones are counted. */
   readonly countSteps: <T extends object>(steps: T) => T;

@@ -82,7 +82,7 @@ function settingLines(base: string, { database, owner, server }: Preparation, sh
   ].join("\n");
 }
 
-/** As the PostgreSQL client reads it, which decodes each part. The address is not shown, because it may hold a password. */
+/** As the PostgreSQL client reads it, which decodes each part. The address is not shown, because it may contain a password. */
 function isReadableUrl(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { username, password, pathname } = new URL(text);

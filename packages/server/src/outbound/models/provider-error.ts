@@ -118,7 +118,7 @@ function toTransientError(error: unknown, failure: Failure, subject: string): Tr
   const busy = [...causesOf(error)].find((one) => one instanceof OutboundBusyError);
   if (busy) return new TransientModelError(`${subject} was not called: ${busy.message}`);
   const code = [...causesOf(error)].map((one) => one.code).findLast((one) => typeof one === "string");
-  // A code names the kind of failure; the messages beside it may hold addresses and headers.
+  // A code names the kind of failure; the messages beside it may contain addresses and headers.
   return new TransientModelError(`The connection to ${subject} failed${code ? ` (${code})` : ""}.`);
 }
 

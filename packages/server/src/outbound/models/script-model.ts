@@ -82,7 +82,7 @@ async function fetchStep(url: string, request: ModelRequest): Promise<Step> {
 }
 
 /**
- * `perch/script`: plays the steps that the agent's instructions hold, one for each model call; the last one repeats.
+ * `perch/script`: plays the steps that the agent's instructions contain, one for each model call; the last one repeats.
  * With a URL (a setting of the operator's) it asks that server for each step instead.
  */
 export const createScriptModel =

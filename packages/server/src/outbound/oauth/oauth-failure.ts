@@ -58,7 +58,7 @@ const isOwnRefusal = (error: unknown): error is OAuthFailure | RefusedSecretErro
 export const answeredStatus = (status: number, subject: string): OAuthFailure =>
   new OAuthFailure("unavailable", `${subject} answered ${status}.`);
 
-/** No answer, or one that cannot be read. Errors of `oauth4webapi` hold tokens and answers in their causes, so only fixed words are kept. */
+/** No answer, or one that cannot be read. Errors of `oauth4webapi` contain tokens and answers in their causes, so only fixed words are used. */
 export function toCallFailure(
   error: unknown,
   context: FailureContext,

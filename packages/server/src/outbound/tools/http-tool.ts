@@ -208,7 +208,7 @@ function decode(bytes: Buffer, charset: string): string {
   }
 }
 
-/** A body as text that a model may be shown and a database can hold. Binary bodies are only described by their size. */
+/** A body as text that a model may be shown and a database can store. Binary bodies are only described by their size. */
 async function readResponseText(response: Response, redactor: Redactor): Promise<string> {
   const { type, charset } = contentTypeOf(response);
   const { bytes, complete } = await readUpTo(response, maxBodyBytes);

@@ -31,7 +31,7 @@ interface McpConnection {
 }
 
 /**
- * Opens a client, uses it once and closes it. Nothing is kept between two uses: a step may run on any worker at any
+ * Opens a client, uses it once and closes it. Nothing is stored between two uses: a step may run on any worker at any
  * time, and a session that only one of them knows would be lost with it.
  * Throws a `TransientToolError`, a `PermanentToolError`, or the signal's reason.
  */

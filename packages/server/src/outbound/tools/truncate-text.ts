@@ -15,7 +15,7 @@ export const truncateToBytes = (text: string, maxBytes: number): string =>
   new TextDecoder().decode(Buffer.from(text).subarray(0, maxBytes), { stream: true });
 
 /**
- * A tool's result as the model gets it and a database can hold it. `fullSize` is the formatted size of the original
+ * A tool's result as the model gets it and a database can store it. `fullSize` is the formatted size of the original
  * when `text` is only a part of it.
  */
 export function truncateResult(text: string, fullSize?: string): string {

@@ -56,7 +56,7 @@ export function createPurgeAgents({ db, logger, nowMs, clearMemory, onPurged }: 
         await purgeWhole(agent, until);
       } catch (error) {
         if (isDatabaseUnavailable(error)) throw error;
-        // One agent must hold up neither the others nor the steps after this one.
+        // One agent must delay neither the others nor the steps after this one.
         logger.error({ err: error, ...agent }, "deleted agent not purged, tried again with the next housekeeping");
       }
     }

@@ -6,7 +6,7 @@ import type { ApprovalCall, ApprovalDecision } from "./seal-approval.ts";
 
 export const votesOf = ({ votes }: Pick<ApprovalRow, "votes">): readonly Vote[] => votes as unknown as Vote[];
 
-/** `by` is written out: rows hold more than answers show. */
+/** `by` is written out: rows contain more than answers show. */
 const toDecider = ({ type, key_id, webhook_id, name }: Decider): Decider => ({ type, key_id, webhook_id, name });
 
 export const toApprovalSummary = (row: ApprovalSummaryRow): ApprovalSummary => ({

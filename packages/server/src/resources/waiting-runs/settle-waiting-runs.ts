@@ -92,7 +92,7 @@ export function createSettleWaitingRuns(deps: SettleDeps): () => Promise<void> {
       try {
         await cancelRunsOfAgent(agent);
       } catch (error) {
-        // One agent must not hold up the others.
+        // One agent must not delay the others.
         logger.error({ err: error, ...agent }, "waiting runs of a deleted agent not cancelled, will retry");
       }
     }

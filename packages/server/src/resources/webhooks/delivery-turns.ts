@@ -15,7 +15,7 @@ interface Turn {
 }
 
 const initialPaceMs = 5;
-/** One attempt that hangs must not hold back the others for long. */
+/** One attempt that hangs must not delay the others for long. */
 const maxPaceMs = 100;
 /** How much the latest delivery counts. */
 const weight = 0.2;

@@ -198,7 +198,7 @@ describe("the session of a run that waits for a person", () => {
     expect(codeOf(await ask(organisation, "1 turn", { key: "first", context }))).toEqual([409, "action_required"]);
     await organisation.approve(approvalOf(first));
     expect((await ask(organisation, "1 turn", { key: "first", context })).status).toBe(200);
-    // A refusal is not kept: the same key runs it now.
+    // A refusal is not stored: the same key runs it now.
     expect((await ask(organisation, "0 next", { key: "next", context })).data.response).toBe("done after 0");
   });
 

@@ -57,7 +57,7 @@ const perch = usePerch(
 );
 afterAll(() => service.close());
 
-/** An address can hold a secret, so no message may show it. */
+/** An address can contain a secret, so no message may show it. */
 const secret = "token=s3cret";
 
 async function createOrganisationWithAgent(limits = {}, url = `${service.url}/agent?${secret}`): Promise<Organisation> {

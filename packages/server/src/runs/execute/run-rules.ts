@@ -63,7 +63,7 @@ const maxToolCalls = 32;
 /** The limit for one run, because the journal contains the conversation and every model call sends it. */
 const maxConversationBytes = 8 * 1024 * 1024;
 
-/** Longer arguments are replaced by a text that no tool accepts: the journal holds them. */
+/** Longer arguments are replaced by a text that no tool accepts: the journal contains them. */
 const maxArguments = 256 * 1024;
 
 const maxName = 128;
@@ -147,7 +147,7 @@ export const modelsOf = ({ definition: { model, fallback_models, runtime } }: Ru
 
 export const modelRef = (run: RunInput, { model }: Attempt): string => modelsOf(run)[model] ?? run.definition.model;
 
-/** The model's name for users. The address of a remote agent is left out: it may hold a token. */
+/** The model's name for users. The address of a remote agent is left out: it may contain a token. */
 export const displayModel = (run: RunInput, modelIndex: number): string =>
   run.definition.runtime.type === "http" ? "The remote agent" : (modelsOf(run)[modelIndex] ?? run.definition.model);
 

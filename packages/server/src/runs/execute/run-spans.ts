@@ -56,7 +56,7 @@ const toolSpanId = ({ id }: RunInput, { step }: Progress, { callNumber, tries }:
 /** Gemini's name among the conventions' providers; the others are called as we call them. */
 const providerName = (name: string): string => (name === "google" ? "gcp.gemini" : name);
 
-/** Span name and attributes of a model call. The address of a remote agent is left out: it may hold a token. */
+/** Span name and attributes of a model call. The address of a remote agent is left out: it may contain a token. */
 function modelSpanOf(run: RunInput, modelIndex: number): { readonly name: string; readonly attributes: Attributes } {
   if (run.definition.runtime.type === "http")
     return { name: "invoke_agent remote", attributes: { "gen_ai.operation.name": "invoke_agent" } };

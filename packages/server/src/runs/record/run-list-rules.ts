@@ -52,7 +52,7 @@ export function windowsOfRun(id: string): TimeWindow[] {
 
 export const toRunCursor = (id: string): string => Buffer.from(id.replaceAll("-", ""), "hex").toString("base64url");
 
-/** The id of a run. Its time must be one that the database can hold. */
+/** The id of a run. Its time must be one that the database can store. */
 export function fromRunCursor(cursor: string): string {
   const bytes = Buffer.from(cursor, "base64url");
   const hex = bytes.toString("hex");
