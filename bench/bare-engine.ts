@@ -2,7 +2,10 @@ import { createServer } from "node:http2";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as restate from "@restatedev/restate-sdk";
 
-/** A minimal durable service, each handler with one journaled step: one that ends at once, one that takes 200 ms. Prints its port. */
+/**
+ * A minimal durable service. Each handler has one journaled step: the first returns at once, the second takes 200 ms.
+ * Prints its port.
+ */
 const bare = restate.service({
   name: "Bare",
   handlers: {

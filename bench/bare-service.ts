@@ -13,7 +13,10 @@ const handlers = {
 
 export type BareService = (handler: keyof typeof handlers, name?: string) => Promise<Contender>;
 
-/** Starts a service with the engine's SDK alone. Its clients send a key with each call, as ours do: there it is the run's id. */
+/**
+ * Starts a service that uses only the engine's SDK. Its clients send an idempotency key with each call, as ours do with
+ * the run's id.
+ */
 export async function startBareService(stops: Stops, engine: RestateCluster): Promise<BareService> {
   const worker = await startChild("bare-engine.ts");
   stops.add(worker.stop);

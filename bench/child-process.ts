@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 
 export interface BenchProcess {
-  /** What it printed when it was ready. */
+  /** The output that the process printed when it was ready. */
   readonly line: string;
   readonly pids: () => readonly number[];
   readonly stop: () => Promise<void>;

@@ -8,7 +8,7 @@ export type Figures = Record<string, number | Record<string, number>>;
 export interface Contender {
   readonly name: string;
   readonly target: Target;
-  /** Whose CPU is counted. */
+  /** The processes whose CPU time is counted. */
   readonly parts: Parts;
 }
 

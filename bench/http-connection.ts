@@ -53,7 +53,10 @@ export function createResponseReader(onEnd: (status: number) => void): (bytes: B
 }
 
 export interface HttpConnection {
-  /** Sends a whole request and resolves with the status once the response has been read to its end. One at a time. */
+  /**
+   * Sends a whole request and resolves with the status once the response has been read to its end. Requests do not
+   * overlap.
+   */
   readonly send: (request: string) => Promise<number>;
   readonly close: () => void;
 }

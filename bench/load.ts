@@ -54,7 +54,7 @@ export interface Load {
   readonly stop: () => Promise<void>;
 }
 
-/** Keeps this many requests under way, one on each connection. The connections start one by one within `spreadMs`. */
+/** Runs this many requests at any time, one on each connection. The connections start one by one within `spreadMs`. */
 export async function startLoad(target: Target, connections: number, spreadMs: number): Promise<Load> {
   const url = new URL(target.url);
   const open = await Promise.all(Array.from({ length: connections }, () => openHttpConnection(url)));
@@ -85,7 +85,7 @@ export async function startLoad(target: Target, connections: number, spreadMs: n
   };
 }
 
-/** One response after another, on one connection, each with its duration in milliseconds. */
+/** Consecutive responses on one connection, each with its duration in milliseconds. */
 async function* sendRequests(target: Target, count: number) {
   for (let i = 0; i < count; i++) {
     const body = bodyOf(target);

@@ -64,7 +64,7 @@ export async function overhead({ short }: { readonly short: boolean }): Promise<
       url: strict.url + path,
       headers: headers.map((each) => ({ ...each, ...all.headers })),
     };
-    // One by one: many unknown keys at once from one address would be throttled as guessing.
+    // Sends them one by one, because many unknown keys at once from one address would be throttled as guessing.
     for (const target of [full, plain, guarded]) await checkAnswers(target, '"name":"bench"');
     const partsWith = ({ child }: ServerProcess): Parts => ({
       server: () => toPids(child.pid),

@@ -19,7 +19,7 @@ interface Subject {
   readonly key: string;
   readonly organisationId: string;
   readonly agents: readonly { readonly id: string; readonly name: string }[];
-  /** Of a page that begins 20 days ago. */
+  /** The cursor of a page that begins 20 days ago. */
   deepCursor: string;
 }
 
@@ -126,7 +126,10 @@ const listUrl =
   (subject: Subject, round: number): string =>
     `${url}/v1/invocations?${new URLSearchParams({ limit: "50", ...query(subject, round) })}`;
 
-/** Does a page of runs cost more where an organisation has a hundred times the runs, deep in the list, or with a filter? */
+/**
+ * Measures whether a page of runs costs more if the organisation has a hundred times as many runs, deep in the list, or
+ * with a filter.
+ */
 export async function runList(): Promise<Figures> {
   const database = await createScratchDatabase();
   try {
@@ -145,7 +148,7 @@ export async function runList(): Promise<Figures> {
         const { body } = await timed(`${server.url}/v1/invocations?end_time=${daysAgo(20)}`, subject.key);
         subject.deepCursor = body.pagination.next_cursor ?? "";
       }
-      // What any request takes here: the difference is what the list costs.
+      // The duration of any request on this machine. The difference from it is the cost of the list.
       let figures = await measure("get_me", subjects, () => `${server.url}/v1/me`);
       for (const [name, query] of Object.entries(queries))
         figures = { ...figures, ...(await measure(name, subjects, listUrl(server.url, query))) };

@@ -1,10 +1,10 @@
-/** Ends what a benchmark has started, the last first. */
+/** Ends everything that a benchmark has started, in reverse order. */
 export interface Stops {
   readonly add: (stop: () => Promise<unknown>) => void;
   readonly all: () => Promise<void>;
 }
 
-/** An interrupted benchmark also ends what it started: a PostgreSQL of its own would keep its processes and its files. */
+/** An interrupted benchmark also stops what it started, for example the processes and files of its own PostgreSQL. */
 export function createStops(): Stops {
   const stops: (() => Promise<unknown>)[] = [];
   let stopped: Promise<void> | undefined;

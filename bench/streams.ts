@@ -21,7 +21,7 @@ interface StreamClient {
   readonly ended: Promise<void>;
 }
 
-/** Opens a stream and keeps only the text and the time of the first token. */
+/** Opens a stream and records only the text and the time of the first token. */
 function openStream(agent: Agent, url: string, headers: Record<string, string>): StreamClient {
   const startedAt = performance.now();
   const { promise: ended, resolve, reject } = Promise.withResolvers<void>();

@@ -18,7 +18,10 @@ type Headers = Record<string, string>;
 const percentile = (values: readonly number[], q: number): number =>
   Math.round(values.toSorted((a, b) => a - b)[Math.floor(values.length * q)] ?? 0);
 
-/** One server for all receivers, each with its own path. It records the age of each event on arrival; `/hang` never answers. */
+/**
+ * One server plays all receivers, each with its own path. It records the age of each event on arrival; `/hang` never
+ * answers.
+ */
 async function startReceivers() {
   let delays: number[] = [];
   const handleDelivery = async (request: IncomingMessage, reply: ServerResponse): Promise<void> => {

@@ -11,7 +11,7 @@ export interface CallOptions {
   /** Index of the node that is asked first. Any by default. */
   readonly node?: number;
   readonly key?: string;
-  /** Answers that are no failure, apart from 2xx. */
+  /** Answers other than 2xx that are not failures. */
   readonly allowed?: readonly number[];
 }
 

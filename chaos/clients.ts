@@ -11,7 +11,7 @@ export interface Answer {
 export const agentNames = ["chaos", "chaos-with-webhook"] as const;
 export type AgentName = (typeof agentNames)[number];
 
-/** One Idempotency-Key and everything that clients received for it. */
+/** One Idempotency-Key and every answer that clients received for it. */
 export interface SentRequest {
   readonly key: string;
   readonly agent: AgentName;
@@ -24,14 +24,14 @@ export interface SentRequest {
   lastRefusal: string;
 }
 
-/** Of an agent: more runs of one at once are refused. */
+/** The limit of an agent. More concurrent runs of one agent are refused. */
 const maxConcurrentRuns = 100;
 
 export interface Clients {
   readonly sent: readonly SentRequest[];
-  /** Requests that were refused for want of a slot while fewer of their agent's were open than it has slots. */
+  /** Requests that were refused because no slot was free, while their agent had fewer open requests than slots. */
   readonly refusedForNothing: readonly string[];
-  /** How often clients were refused, or got no answer, by what they got. */
+  /** How often clients were refused or got no answer, by answer. */
   readonly failures: ReadonlyMap<string, number>;
   /** Sends many runs at once, whose last answers the model gives together. Returns the name by which the model knows them. */
   readonly sendBurst: () => string;

@@ -7,11 +7,11 @@ export interface ModelCall {
   readonly requestId: string;
   readonly step: number;
   readonly atMs: number;
-  /** When its caller closed the connection, where it did so before the whole answer was sent. */
+  /** When the caller closed the connection, if that was before the whole answer was sent. */
   cutOffAtMs?: number;
 }
 
-/** What was sent of the last answers of one burst. */
+/** The progress of the last answers of one burst. */
 export interface SentAnswers {
   readonly firstBytes: number;
   readonly lastBytes: number;
@@ -43,7 +43,7 @@ interface Burst {
 const stepsOf = (message: string) => Number(/ in (\d) steps$/.exec(message)?.[1] ?? 2);
 /** And whether each of its steps takes long: "… slowly in 4 steps". */
 const delayMsOf = (message: string) => (/ slowly in /.test(message) ? 1500 : 30 + Math.random() * 220);
-/** And its burst, where it is sent in one: "burst 2, run 7 of 64 in 1 steps". */
+/** The burst of a message, if the message is part of one: "burst 2, run 7 of 64 in 1 steps". */
 const burstOf = (message: string) => /^(burst \d+), run \d+ of (\d+) /.exec(message) ?? [];
 
 /** Some of its runs may have been refused, or wait for another part. */

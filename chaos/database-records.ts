@@ -50,7 +50,7 @@ const sumsSql = `
 /** Runs that were recorded by one statement have one time. */
 const largestBatchSql = "select count(*)::int as runs from invocations group by finished_at order by 1 desc limit 1";
 
-/** Reads what was recorded directly from the database. */
+/** Reads the records directly from the database. */
 export const readRecorded = (adminUrl: string): Promise<Recorded> =>
   withClient(adminUrl, async (client) => {
     const runs = await client.query<Omit<RecordedRun, "requestId">>(runsSql);

@@ -24,7 +24,7 @@ export const partitionCount = 6;
 const pollIntervalMs = 200;
 const stableMs = 4000;
 const maxUnstableMs = 90_000;
-/** What a node shows of the others may be this old. */
+/** The information of a node about the others may be this old. */
 const maxStaleMs = 5000;
 /** A leader goes on with its runs until it reads of the next one, whose epoch is shown before. */
 const maxStepDownMs = 2000;

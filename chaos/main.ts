@@ -73,7 +73,7 @@ async function countModelCalls(
   return count;
 }
 
-/** What clients noticed of a fault: those whose requests were under way then, or were sent before it was repaired. */
+/** The effect of a fault on clients: those with requests under way at that time, or sent before the repair. */
 function describeClientsDuring({ name, fromMs, repairedMs }: Fault, sent: readonly SentRequest[]): string {
   const touched = sent.filter(
     ({ sentAtMs, answeredAtMs = Number.POSITIVE_INFINITY }) => sentAtMs <= repairedMs && answeredAtMs >= fromMs,

@@ -29,14 +29,14 @@ interface Run {
 }
 
 /**
- * A crash may repeat the one step that a run had in flight. Killing a worker interrupts runs once; a move of a partition to another
- * leader within the engine interrupts the runs of that partition once; a time in which the machine was taken away does so once;
- * nothing else may. An interruption explains a repeated call
- * only if
+ * A crash may repeat the one step that a run had in flight. Three events interrupt runs once each: the kill of a
+ * worker, a move of a partition to another leader within the engine (for the runs of that partition), and a time in
+ * which the machine was taken away. Nothing else may. An interruption explains a repeated call only if
  *  - it explains no other call of that run: one run, one interruption, one step,
  *  - it explains no more calls than there were runs in flight at one moment of it, in its partition,
  *  - the call that is repeated began before the interruption was over, and the repetition came after it began,
- *  - the step was not over when it was repeated: neither the run's next step nor the engine's answer had been seen outside.
+ *  - the step was not over when it was repeated: neither the run's next step nor the engine's answer had been seen
+ * outside.
  */
 const explains = (
   { partition, fromMs, untilMs }: Interruption,

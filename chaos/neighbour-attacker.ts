@@ -4,8 +4,8 @@ import { type Attack, type AttackRequest, attacks } from "./neighbour-attacks.ts
 import { startBadServers } from "./neighbour-servers.ts";
 
 /**
- * The process of the bad neighbours: their servers and their clients. It is a process of its own, so that what it does takes no
- * time from the clients that measure.
+ * The process of the bad neighbours, with their servers and their clients. It is separate, so that it takes no time
+ * from the clients that measure.
  */
 
 export interface AttackOrder {

@@ -14,7 +14,7 @@ export interface AttackRequest {
 }
 
 export interface Attack {
-  /** What each organisation sends. Over a minute, all attacks together fit into the rate limit of its tier. */
+  /** The load of each organisation. Over a minute, all attacks together fit into the rate limit of its tier. */
   readonly free: Pace;
   readonly pro: Pace;
   readonly request: (n: number) => AttackRequest;
@@ -26,7 +26,10 @@ const background = { prefer: "respond-async" };
 /** As long as a message may be in memory and for the embedder. */
 const longText = (n: number) => `${n} ${"the quick brown fox jumps over the lazy dog ".repeat(180)}`.slice(0, 8000);
 
-/** Runs that last, many in the same session, and many requests that join a run by its Idempotency-Key and hold no slot. */
+/**
+ * Long runs, many of them in the same session, and many requests that join a run by its Idempotency-Key and occupy no
+ * slot.
+ */
 const runsOfTheirOwn = 100;
 const sessions = 30;
 const joinedRuns = 10;
@@ -61,7 +64,7 @@ const badServerAgents = ["silent-model", "trickle-model", "flood-model", "bad-to
 const hostileAgents = ["hostile-model", "hostile-memory"];
 const oneOf = (names: readonly string[], n: number): string => names[n % names.length] ?? "";
 
-/** What the bad neighbours do, all at once. The names are those of `--only`. */
+/** The attacks of the bad neighbours, all at once. The names are those of `--only`. */
 export const attacks: Readonly<Record<string, Attack>> = {
   "log-searches": {
     pro: [40, 8],

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 
 export interface BadServers {
-  /** The path chooses what the server does: `/silent`, `/trickle`, `/flood`, `/hostile`, `/hook`, `/issuer`. */
+  /** The path chooses the behaviour of the server: `/silent`, `/trickle`, `/flood`, `/hostile`, `/hook`, `/issuer`. */
   readonly url: string;
   /** The same servers under other addresses: a limit on one host does not cover them all. */
   readonly hookUrls: readonly string[];

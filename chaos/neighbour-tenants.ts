@@ -4,7 +4,10 @@ import type pg from "pg";
 import { tierLimits } from "../packages/contract/src/index.ts";
 import type { NeighbourCluster, Tenant } from "./neighbour-cluster.ts";
 
-/** What the bad neighbours have before they begin. The API would take minutes for most of it, so it goes into the database. */
+/**
+ * The data of the bad neighbours before they begin. The API would take minutes for most of it, so it is written to the
+ * database.
+ */
 
 export const largeAgents = 240;
 const logEntries = 20_000;
@@ -31,7 +34,7 @@ export const postAs = ({ apiUrls, tokens }: NeighbourCluster, tenant: Tenant): P
     return JSON.parse(text);
   };
 
-/** Several at a time: one after another would take a while. */
+/** Sends several at a time, because one after another would take too long. */
 async function repeat(count: number, work: (i: number) => Promise<unknown>): Promise<void> {
   const indexes = Array.from({ length: count }, (_, i) => i).values();
   const next = async () => {
@@ -151,7 +154,7 @@ const insertData = (adminUrl: string): Promise<void> =>
     await client.query("checkpoint");
   });
 
-/** Creates what the attacks use, in both bad organisations. */
+/** Creates the resources that the attacks use, in both bad organisations. */
 export async function createBadTenants(
   cluster: NeighbourCluster,
   servers: { readonly url: string; readonly hookUrls: readonly string[] },
@@ -175,7 +178,7 @@ export async function createBadTenants(
   await insertData(cluster.postgres.adminUrl);
 }
 
-/** What the victim has: little. */
+/** The few resources of the victim. */
 export async function createVictim(cluster: NeighbourCluster, hookUrl: string, issuer: string): Promise<void> {
   const post = postAs(cluster, "victim");
   await repeat(20, (i) => post("agents", { name: `agent-${i + 1}`, ...echo }));

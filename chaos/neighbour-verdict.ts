@@ -77,7 +77,10 @@ const judgeReadiness = ({ checks, failures, firstFailure }: ReadinessFigures): s
   ...(failures > 0 ? [`/readyz failed ${failures} of ${checks} times: ${firstFailure}`] : []),
 ];
 
-/** Requests that Perch refuses as wrong attack nothing. Refusals for want of a share, and failures, are what is tested. */
+/**
+ * Requests that Perch refuses as invalid attack nothing. The test is about failures and about refusals for lack of a
+ * share.
+ */
 const misunderstood = ["400", "401", "403", "404", "405", "413", "415", "422"];
 
 function judgeAttack(name: string, statuses: Readonly<Record<string, number>>): string[] {
@@ -94,18 +97,21 @@ export interface Findings {
   readonly readiness: ReadinessFigures;
   readonly processes: Readonly<Record<string, ProcessFigures>>;
   readonly attacks: AttackReport;
-  /** Shares of the machine while the bad neighbours were at work: taken by other virtual machines, and used by nobody. */
+  /** Shares of the machine's time during the attacks: taken by other virtual machines, and idle. */
   readonly machine: { readonly stolen: number; readonly idle: number };
 }
 
 export interface Verdict {
   /** Everything that is not as promised, a line each. */
   readonly problems: readonly string[];
-  /** What the machine did not allow to judge, and why. */
+  /** The judgements that the machine did not allow, and why. */
   readonly notJudged: readonly string[];
 }
 
-/** Where little is left of the cores that all parts share, times say how many cores there are: at 15 % on average, bursts fill them. */
+/**
+ * If the shared cores have little time left, durations only reflect the number of cores: at 15 % idle on average,
+ * bursts fill them.
+ */
 const minIdleShare = 0.25;
 /** A machine that stands still for this part of the time fails requests by itself. */
 const maxStolenShare = 0.1;

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startWebhookReceiver } from "@perch/testkit/servers/webhook-receiver.ts";
 
-/** What one operation took, in milliseconds, and what went wrong. */
+/** The durations of one operation, in milliseconds, and its failures. */
 export interface Measured {
   readonly times: number[];
   readonly errors: string[];
@@ -14,12 +14,15 @@ export const operations = ["invoke", "get", "list", "stream", "search", "deliver
 export type Operation = (typeof operations)[number];
 export type Measurements = Readonly<Record<Operation, Measured>>;
 
-/** Of each operation: few, because the clients, all parts of Perch and the bad neighbours share the cores of one machine. */
+/**
+ * The number of requests per operation. It is small, because the clients, all parts of Perch and the bad neighbours
+ * share one machine.
+ */
 const perSecond = 3;
 const timeoutMs = 15_000;
 
 export interface VictimClients {
-  /** What the victim's webhook and agent refer to. */
+  /** The addresses that the victim's webhook and agent refer to. */
   readonly hookUrl: string;
   readonly issuer: string;
   /** Does every operation at a steady rate for so long, however long the answers take. */

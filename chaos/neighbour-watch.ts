@@ -75,7 +75,7 @@ async function readProcess({ pid, metricsUrl }: WatchedProcess, figures: Process
   figures.maxHeapMegabytes = Math.max(figures.maxHeapMegabytes, Math.round(heap));
 }
 
-/** Asks the API nodes whether they are ready, and reads what every process uses, until it is stopped. */
+/** Asks the API nodes whether they are ready, and reads the resource usage of every process, until it is stopped. */
 export function startWatch(apiUrls: readonly string[], processes: readonly WatchedProcess[]): Watch {
   const readiness: ReadinessFigures = { checks: 0, longestMs: 0, failures: 0, firstFailure: undefined };
   const figures: Record<string, ProcessFigures> = Object.fromEntries(

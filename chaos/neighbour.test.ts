@@ -43,7 +43,7 @@ describe("the bad neighbour's verdict", () => {
     expect(judgeDisturbed(measured({ list: { times: late(251) } }))).toEqual(["list: p99 251 ms, at most 250 ms"]);
   });
 
-  test("says that a few requests are too few to judge their times, and judges the rest", () => {
+  test("reports that a few requests are too few to judge their times, and judges the rest", () => {
     const few = { ...measured(), get: { times: timesOf(900).slice(0, 60), errors: ["503"] } };
     const operationsOfFew = compareOperations(measured(), few as unknown as Measurements);
     expect(judge({ ...calmFindings, operations: operationsOfFew })).toEqual({
@@ -72,7 +72,7 @@ describe("the bad neighbour's verdict", () => {
     ]);
   });
 
-  test("says what it cannot judge on a machine that is full or stands still, and judges the rest", () => {
+  test("reports the judgements that a full or stalled machine does not allow, and judges the rest", () => {
     const bad: Findings = {
       ...calmFindings,
       operations: compareOperations(measured(), measured({ get: { times: timesOf(900), errors: ["503"] } })),
@@ -91,7 +91,7 @@ describe("the bad neighbour's verdict", () => {
     });
   });
 
-  test("an attack that Perch does not understand, or that its rate limit holds off, proves nothing", () => {
+  test("an attack that Perch does not understand, or that its rate limit rejects, proves nothing", () => {
     expect(judgeAttack({ "404": 2, "200": 1 })).toEqual(["the attack memory is not what it should be: 2 answers 404"]);
     expect(judgeAttack({ "429": 5, open: 0 })).toEqual(["the attack memory attacked nothing"]);
   });

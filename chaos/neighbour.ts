@@ -56,7 +56,7 @@ const partsOf = ({ processes, postgres, engine }: NeighbourCluster, attacker: Ch
   "victim's clients and balancer": () => [process.pid],
 });
 
-/** Measures with the bad neighbours at work, and what the parts of the machine used meanwhile. */
+/** Measures during the attacks, together with the resource usage of each part. */
 async function measureDisturbed(
   cluster: NeighbourCluster,
   victim: VictimClients,

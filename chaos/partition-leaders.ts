@@ -36,7 +36,10 @@ const messageIn = (fields: readonly Field[], wanted: number): Field[] => {
 const messagesIn = (fields: readonly Field[], wanted: number): Field[][] =>
   fields.flatMap(([number, value]) => (number === wanted && Buffer.isBuffer(value) ? [readFields(value)] : []));
 
-/** What one node knows of one partition. Each leader of a partition has an epoch of its own, larger than those before. */
+/**
+ * The information of one node about one partition. Each leader of a partition has an epoch of its own, larger than
+ * those before.
+ */
 export interface PartitionView {
   readonly node: number;
   readonly partition: number;

@@ -8,7 +8,7 @@ import { startValkey, type ValkeyProcess } from "@perch/testkit/installation/val
 import { isOk } from "./is-ok.ts";
 import { createPerchProcess, type PerchProcess, runPerch } from "./perch-process.ts";
 
-/** The same code under two names: what the engine binds to a release does not go on at the other. */
+/** The same code under two names, because a run that the engine binds to a release does not continue at the other. */
 export type Release = "before" | "after";
 
 /** A process of Perch that can be killed, and started as either release. */
@@ -73,7 +73,7 @@ const createApis = (settings: NodeJS.ProcessEnv, ports: readonly number[]): Rele
     return createNode(`API node ${i + 1}`, "serve", settingsOf, () => isOk(`http://127.0.0.1:${port}/readyz`));
   });
 
-/** At the same time. What has started ends even if another does not start. */
+/** Starts them at the same time. Those that have started are stopped even if another does not start. */
 async function startStores(stops: Stops, engineNodes: 1 | 3) {
   const startAnd = async <T>(starting: Promise<T>, end: (started: T) => () => unknown): Promise<T> => {
     const started = await starting;
@@ -89,7 +89,10 @@ async function startStores(stops: Stops, engineNodes: 1 | 3) {
   return Promise.all(starting);
 }
 
-/** Two API nodes behind one address, two workers and as many engine nodes. What is started goes to `stops`. */
+/**
+ * Starts two API nodes behind one address, two workers and as many engine nodes. Adds the functions that stop them to
+ * `stops`.
+ */
 export async function startNodes(
   stops: Stops,
   engineNodes: 1 | 3,

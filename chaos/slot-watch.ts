@@ -9,7 +9,7 @@ import type { Cluster } from "./cluster.ts";
 import type { Fault } from "./faults.ts";
 import { logFile } from "./perch-process.ts";
 
-/** What one look found: the parts that hold a slot while no run is under way for them. */
+/** The findings of one sample: the parts that occupy a slot while no run is under way for them. */
 export interface SlotSample {
   readonly atMs: number;
   readonly withoutRun: readonly string[];
@@ -27,7 +27,10 @@ interface Sighting {
   reported: boolean;
 }
 
-/** Slots that were without a run in every sample for longer than they may. `neverBegun`: of runs that a killed API node had taken them for. */
+/**
+ * Slots that had no run in every sample for longer than allowed. `neverBegun`: slots that a killed API node had taken
+ * for its runs.
+ */
 export class OutlivingSlots {
   readonly found: string[] = [];
   readonly #seen = new Map<string, Sighting>();
@@ -54,10 +57,16 @@ export class OutlivingSlots {
   longestSeconds = (): number => this.#longestMs / 1000;
 }
 
-/** Reconcile may look before processes that have just got Valkey back release what they could not. */
+/**
+ * Reconcile may look before processes that have just got Valkey back release the slots that they could not release
+ * earlier.
+ */
 const catchUpMs = 5000;
 
-/** What reconcile frees must not be there, unless a part stood still or an API node was killed before the engine had the run. */
+/**
+ * Reconcile must find nothing to free, unless a part stood still or an API node was killed before the engine had the
+ * run.
+ */
 async function findFreed(adminUrl: string, wasApiKilled: boolean, faults: readonly Fault[]): Promise<string[]> {
   const isAfterFault = (atMs: number): boolean =>
     faults.some(({ fromMs, repairedMs }) => atMs >= fromMs && atMs <= repairedMs + catchUpMs);
@@ -75,10 +84,10 @@ async function findFreed(adminUrl: string, wasApiKilled: boolean, faults: readon
 }
 
 export interface SlotWatch {
-  /** Waits until no slot is held without a run, or until such a slot has been reported. */
+  /** Waits until no slot is occupied without a run, or until such a slot has been reported. */
   readonly settle: () => Promise<void>;
   readonly outliving: OutlivingSlots;
-  /** Returns all slots that were held for too long. */
+  /** Returns all slots that were occupied for too long. */
   readonly stop: (faults: readonly Fault[]) => Promise<readonly string[]>;
 }
 
@@ -104,7 +113,10 @@ const findRecords = (adminUrl: string, ids: readonly string[]) =>
     return new Map(rows.map(({ id, status }) => [id, status]));
   });
 
-/** Compares once a second the slots held in Valkey with the runs under way, of which the database and the engine know. */
+/**
+ * Compares, once a second, the slots occupied in Valkey with the runs that the database and the engine know to be under
+ * way.
+ */
 export function watchSlots({ valkey, postgres, engine }: Cluster, wasApiKilled: () => boolean): SlotWatch {
   const client = connectValkey(valkey.url, 1000, createLogger("silent"));
   const outliving = new OutlivingSlots();
@@ -121,7 +133,7 @@ export function watchSlots({ valkey, postgres, engine }: Cluster, wasApiKilled: 
     const withoutRun = notRunning.filter((part) => !open.has(part));
     const neverBegun = withoutRun.filter((part) => wasApiKilled() && !records.has(runIdOfPart(part)));
     last = { atMs: performance.now(), withoutRun };
-    // A store stood still meanwhile, and with it the requests that hold a slot and are not accepted yet.
+    // A store stood still meanwhile, and so did the requests that occupy a slot and are not accepted yet.
     if (last.atMs - startedMs > maxSampleMs) outliving.forget();
     maxHeld = Math.max(maxHeld, held.length);
     outliving.add(last, new Set(neverBegun));

@@ -12,7 +12,7 @@ interface Sample {
 }
 
 const sampleEveryMs = 1000;
-/** With less, the engine's leaders keep their leases. */
+/** With less starvation than this, the engine's leaders renew their leases in time. */
 const starvedShare = 0.25;
 /** The engine notices a little later that a node did not answer in time. */
 const effectMs = 5000;
@@ -29,7 +29,10 @@ export function starvedTimes(samples: readonly Sample[]): StarvedTime[] {
   return times;
 }
 
-/** Watches how much of the machine is stolen, so that what the engine repeats for that reason can be told from a defect. */
+/**
+ * Measures how much of the machine is stolen, so that repetitions of the engine for that reason are not taken for
+ * defects.
+ */
 export function watchStarvation(): { readonly times: () => StarvedTime[]; readonly stop: () => void } {
   const samples: Sample[] = [];
   let before: CpuTimes = readCpuTimes({});

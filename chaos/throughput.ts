@@ -9,9 +9,9 @@ const medianOf = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 
 /**
- * The rate of answers some seconds after each fault, beside the rate before the bursts: the median of all, because one window
- * differs from the next by a tenth without any fault; and no less than before the first burst, which no fault can have lowered. Empty
- * if the pauses between the faults are too short to tell.
+ * The rate of answers some seconds after each fault, compared with the rate before the bursts. The comparison uses the
+ * median of all windows, because they differ by a tenth without any fault, and at least the rate before the first
+ * burst, which no fault can have lowered. Empty if the pauses between the faults are too short.
  */
 export function compareThroughput(
   sent: readonly SentRequest[],

@@ -9,7 +9,7 @@ const nearMs = 10_000;
 const describeCall = ({ step, atMs, cutOffAtMs }: ModelCall): string =>
   `${step} at ${seconds(atMs)}${cutOffAtMs === undefined ? "" : ` (cut off at ${seconds(cutOffAtMs)})`}`;
 
-/** What helps to find out why a run made a call again: all its calls, the moves of its partition at that time, and its log. */
+/** The evidence about a repeated call of a run: all its calls, the moves of its partition at that time, and its log. */
 export async function describeRun(
   requestId: string,
   {

@@ -49,7 +49,7 @@ const counts = (items: SentRequest[], records: Recorded) => {
 };
 const clean = { lost: 0, different: 0, outOfOrder: 0 };
 
-describe("what clients saw against what is recorded", () => {
+describe("the observations of clients against the records", () => {
   test("one answer and the same row is clean", () => expect(counts([sent()], recorded())).toEqual(clean));
 
   test("a key without an answer is lost", () =>
@@ -67,7 +67,7 @@ describe("what clients saw against what is recorded", () => {
     expect(counts([sent()], recorded({ runs: [row, row] })).different).toBe(1);
   });
 
-  test("a session must hold exactly what was sent, in order, and the model must have seen it", () => {
+  test("a session must contain exactly the messages that were sent, in order, and the model must have seen them", () => {
     const session = { id: "s", index: 0 };
     const messages = ["user: hello", "assistant: hello | after 0 |"];
     const sessions = (messages: string[]) => recorded({ sessions: new Map([["s", messages]]) });
@@ -78,7 +78,7 @@ describe("what clients saw against what is recorded", () => {
   });
 });
 
-describe("what is recorded with a run", () => {
+describe("the records of a run", () => {
   const unlike = (records: Partial<Recorded>, received: string[] = []) =>
     compare([sent()], recorded(records), new Set(received)).unlikeRuns;
   const withRun = (extra: Partial<RecordedRun>) => unlike({ runs: [{ ...row, ...extra }] });
@@ -139,7 +139,7 @@ describe("model calls beyond faults", () => {
     expect(beyond([call(300), call(400, 2), call(600)])).toBe(1);
     expect(beyond([call(100), call(600)], [kill], [sent({ answeredAtMs: 400 })])).toBe(1);
   });
-  test("but after an answer that was read from the record, which commits before the engine knows of the step's end", () => {
+  test("except after an answer that was read from the record, which commits before the engine knows of the step's end", () => {
     const answers = [{ requestId: "req_1", response: "hello", isReplayed: true }];
     expect(beyond([call(100), call(600)], [kill], [sent({ answeredAtMs: 400, answers })])).toBe(0);
     expect(beyond([call(100), call(600), call(700)], [kill], [sent({ answeredAtMs: 400, answers })])).toBe(1);
@@ -165,7 +165,7 @@ describe("moves of the engine's leaders", () => {
     addMoves([view(0, 2), view(1, 2)], 11_000, shown, moves);
     expect(moves).toEqual([]);
     addMoves([view(0, 2), view(1, 4), view(1, 3)], 12_000, shown, moves);
-    // What a node shows may be five seconds old.
+    // The information of a node may be five seconds old.
     const twice = { partition: 1, fromMs: 6000, untilMs: 14_000 };
     expect(moves).toEqual([twice, twice]);
     addMoves([view(1, 3)], 13_000, shown, moves);
@@ -192,7 +192,7 @@ describe("moves of the engine's leaders", () => {
 });
 
 describe("times in which the machine was taken away", () => {
-  test("are joined where they follow each other, and last until the engine may have noticed", () => {
+  test("are joined if they follow each other, and last until the engine may have noticed", () => {
     const starved = (atMs: number) => ({ atMs, stolen: 0.4 });
     const calm = { atMs: 5000, stolen: 0.2 };
     expect(starvedTimes([starved(1000), starved(3000), calm, starved(20_000)])).toEqual([
@@ -215,7 +215,7 @@ describe("slots without a run", () => {
     expect(slots.found).toHaveLength(1);
   });
 
-  test("are not those that were free in between, or of which a store did not tell", () => {
+  test("are not those that were free in between, or that a store did not report", () => {
     const slots = new OutlivingSlots();
     for (const at of [0, 9]) see(slots, at, ["run"]);
     see(slots, 10, []);
@@ -225,7 +225,7 @@ describe("slots without a run", () => {
     expect(slots.found).toEqual([]);
   });
 
-  test("may be held for longer if an API node died before it handed the run over", () => {
+  test("may stay occupied for longer if an API node died before it handed the run over", () => {
     const slots = new OutlivingSlots();
     for (const at of [0, 44, 46]) see(slots, at, ["run"], new Set(["run"]));
     expect(slots.found).toHaveLength(1);
@@ -233,7 +233,7 @@ describe("slots without a run", () => {
   });
 });
 
-test("throughput after a fault is compared with what was usual before, where pauses are long enough", () => {
+test("throughput after a fault is compared with the usual rate before it, if pauses are long enough", () => {
   const answers = (fromMs: number, count: number) =>
     Array.from({ length: count }, (_, i) => sent({ answeredAtMs: fromMs + i * 10 }));
   const faults = [20_000, 70_000, 120_000].map((burstAtMs, i) => ({
@@ -252,7 +252,7 @@ test("throughput after a fault is compared with what was usual before, where pau
       pauseSeconds,
     ).map(({ ratio }) => ratio);
   expect(ratios([100, 120, 90], [100, 50, 90])).toEqual([1, 0.5, 0.9]);
-  // A loss that lasts does not become what is usual.
+  // A lasting loss does not become the usual rate.
   expect(ratios([100, 10, 10], [10, 10, 10])).toEqual([0.1, 0.1, 0.1]);
   expect(ratios([100, 120, 90], [100, 50, 90], 3)).toEqual([]);
 });

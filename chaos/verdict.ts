@@ -13,11 +13,11 @@ export interface Verdict {
   readonly records_unlike_runs: number;
   /** Runs that the engine has not ended, though they were answered. */
   readonly runs_left_in_engine: number;
-  /** Slots that were held for more than 10 seconds after their run had ended. */
+  /** Slots that were still occupied more than 10 seconds after their run had ended. */
   readonly slots_without_a_run: number;
-  /** Requests that were refused for want of a slot that no run held. */
+  /** Requests that were refused for lack of a slot although no run occupied it. */
   readonly refused_for_nothing: number;
-  /** Faults after which the clients got less than 0.9 of the answers they got before, where that was measured. */
+  /** Faults after which the clients got less than 0.9 of the answers they got before, if that was measured. */
   readonly faults_with_less_throughput: number;
 }
 
@@ -33,10 +33,10 @@ const [, agentWithWebhook] = agentNames;
 
 const repeat = (text: string, times: number): string[] => Array.from({ length: Math.max(times, 0) }, () => text);
 
-/** What is recorded with a run must be there exactly once: its log lines, its event and its deliveries. */
+/** The records of a run must exist exactly once: its log lines, its event and its deliveries. */
 function describeUnlikeRun(run: RecordedRun, received: ReadonlySet<string>): string[] {
   const { requestId, agent, steps, events, deliveries } = run;
-  // A step that a fault interrupted has a line that says so.
+  // A step that a fault interrupted has a log line about it.
   const log = run.log.filter((type) => type !== "interrupted");
   const expectedLog = ["accepted", "ended", ...repeat("model_call", steps), ...repeat("tool_call", steps - 1)];
   const expectedDeliveries = repeat("delivered", agent === agentWithWebhook ? 1 : 0);

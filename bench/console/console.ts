@@ -62,7 +62,7 @@ async function measure(browser: Browser, url: string, apiKey: string, short: boo
   };
 }
 
-/** How long somebody waits for the console, on a list of a million runs. */
+/** Measures how long a user waits for the console, on a list of a million runs. */
 export async function consolePages({ short }: { readonly short: boolean }): Promise<Figures> {
   const stops = createStops();
   try {

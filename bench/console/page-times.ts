@@ -1,7 +1,7 @@
 import { openContext, until } from "@perch/testkit/console/browser.ts";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 
-/** What a machine and a network slow a page down by. */
+/** The factors by which a slower machine and network delay a page. */
 export interface Throttle {
   readonly cpu: number;
   readonly latencyMs: number;

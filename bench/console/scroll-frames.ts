@@ -8,13 +8,13 @@ interface TraceEvent {
   readonly tid: number;
   readonly ts: number;
   readonly dur?: number;
-  /** Of the thread's own time, without what the machine did meanwhile. */
+  /** The thread's own time, without the time that the machine spent elsewhere. */
   readonly tdur?: number;
   readonly args?: { readonly name?: string };
 }
 
 export interface ScrolledFrames {
-  /** What the page's main thread worked in each frame. */
+  /** The time that the page's main thread works in each frame. */
   readonly workMs: readonly number[];
   readonly rowsPassed: number;
   readonly rowsInPage: number;
@@ -52,7 +52,7 @@ export function frameWork(events: readonly TraceEvent[]): number[] {
   return work.slice(1, -1);
 }
 
-/** Scrolls through the list by five rows a frame, and traces what that costs. */
+/** Scrolls through the list by five rows per frame, and traces the cost. */
 export async function scrollRuns(browser: Browser, page: Page, frames: number): Promise<ScrolledFrames> {
   await page.goto("/console/runs");
   await page.locator("tr[data-index='0'] a").first().waitFor();

@@ -1,9 +1,9 @@
 import type { Installation } from "./installation.ts";
 
 export interface Fault {
-  /** Does what the runbook says. */
+  /** Repairs the fault as the runbook describes. */
   readonly repair: () => unknown;
-  /** Ends what goes on until the alerts have cleared, such as load. */
+  /** Ends whatever has to continue until the alerts have cleared, such as load. */
   readonly end?: () => unknown;
 }
 

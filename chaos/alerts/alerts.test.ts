@@ -29,7 +29,7 @@ describe("every alert rule", () => {
     expect(entries.map(({ alert }) => alert).sort()).toEqual(names);
   });
 
-  test.each(rules)("$alert points to its entry, and says how urgent it is", ({ alert, labels, annotations }) => {
+  test.each(rules)("$alert points to its entry and shows how urgent it is", ({ alert, labels, annotations }) => {
     expect(annotations.runbook_url).toBe(`docs/operations/alerts.md#${alert.toLowerCase()}`);
     expect(annotations.summary).toMatch(/\S/);
     expect(["page", "ticket"]).toContain(labels.severity);
@@ -72,7 +72,7 @@ describe("rules with shorter times", () => {
     expect(() => shorten("1h30m")).toThrow("1h30m is no duration");
   });
 
-  test("keep the expression but for its ranges", () => {
+  test("keep the expression, except its ranges", () => {
     expect(shortenExpression('rate(a{b="[c]"}[20m]) > 1 / 60', shortening)).toBe('rate(a{b="[c]"}[10000ms]) > 1 / 60');
     expect(() => shortenExpression("rate(a[5m] offset 1h)", shortening)).toThrow("offsets");
     expect(() => shortenExpression("max_over_time(a[1h:1m])", shortening)).toThrow("subqueries");

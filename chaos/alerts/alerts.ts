@@ -33,7 +33,7 @@ const reportSeconds = 10;
 /** A rule looks at two ranges at most: that of its rate or gauge, and `for`. Most of them are the shortest. */
 const rangesWithoutFault = 3;
 
-/** What was seen of one alert. Times are since the fault, and `cleared` since its repair. */
+/** The observations of one alert. Times count from the fault, and `cleared` counts from its repair. */
 interface Row {
   readonly alert: string;
   readonly fault: string;
@@ -131,7 +131,7 @@ async function provoke(
   }
 }
 
-/** A case that breaks does not keep the others from being tried. */
+/** A case that breaks does not prevent the others from being tried. */
 async function runCase(watch: Watch, installation: Installation, each: AlertCase): Promise<Row[]> {
   const rows = Object.keys(each.fires).map(
     (alert): Row => ({

@@ -4,7 +4,7 @@ import { waitUntil } from "@perch/testkit/services/commands.ts";
 import pg from "pg";
 import type { Installation } from "./installation.ts";
 
-/** Holds a lock on a table, as a forgotten session does, until that session is ended. */
+/** Locks a table, as a forgotten session does, until that session is ended. */
 export async function lockTable({ postgres }: Installation, table: string): Promise<void> {
   const client = new pg.Client({ connectionString: postgres.adminUrl });
   // It is ended from outside.

@@ -69,7 +69,7 @@ async function startParts(engineNodes: number, stops: Stops) {
     ...installationSettings({ database: postgres, valkeyUrl: valkey.url, engine, masterKey: createMasterKey() }),
     PERCH_OUTBOUND_ALLOWED_PRIVATE_RANGES: "127.0.0.0/8",
     PERCH_PROVIDERS: JSON.stringify({ outside: { type: "openai-compatible", base_url: `${outside.url}/v1` } }),
-    // What the engine has lost is found in seconds. Nothing else depends on it.
+    // Runs that the engine has lost are found within seconds. Nothing else depends on this setting.
     PERCH_RECONCILE_SECONDS: "2",
     PERCH_LOG_LEVEL: "warn",
   };
@@ -77,7 +77,7 @@ async function startParts(engineNodes: number, stops: Stops) {
   return { outside, postgres, valkey, engine, settings };
 }
 
-/** Nobody gets further than to the issuer, so the organisation need not exist. */
+/** Sign-ins get no further than the identity provider, so the organisation need not exist. */
 const oidcAt = (issuer: string): string =>
   JSON.stringify({
     issuer,
@@ -85,7 +85,7 @@ const oidcAt = (issuer: string): string =>
     groups: [{ group: "admins", organisation: newPublicId("organisation"), role: "admin" }],
   });
 
-/** Starts an installation of its own. `stops` gets what ends it. */
+/** Starts an installation of its own, and adds the functions that stop it to `stops`. */
 export async function startInstallation(engineNodes: number, watch: Watch, stops: Stops): Promise<Installation> {
   const { settings, ...parts } = await startParts(engineNodes, stops);
   const processes: WatchedProcess[] = [];

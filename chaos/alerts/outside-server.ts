@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 
 /**
- * A model provider of the installation, a tool, the issuer of people as far as a sign-in begins there, and a provider of accounts where
- * everybody consents at once.
+ * A model provider of the installation, a tool, an identity provider that can only begin a sign-in, and an account
+ * provider at which every user consents at once.
  */
 export interface OutsideServer {
   readonly url: string;

@@ -31,7 +31,10 @@ interface Plan {
   /** While nothing is killed, which is when delays are measured; and later. */
   readonly calmPerSecond: number;
   readonly decisionsPerSecond: number;
-  /** The shortest time to expire is longer than all of CI's form, which lets time pass in the database. */
+  /**
+   * The shortest time to expire is longer than the whole short form for CI, which moves the times in the database
+   * instead.
+   */
   readonly skipsToExpiry: boolean;
 }
 
@@ -54,7 +57,7 @@ const shortPlan: Plan = {
   skipsToExpiry: true,
 };
 
-/** What is kept of the runs outside of PostgreSQL while all of them wait. */
+/** The data that is stored about the runs outside PostgreSQL while all of them wait. */
 async function checkNothingIsHeld({ engine, valkey, postgres }: Installation): Promise<readonly string[]> {
   const runs = await listRunsLeft(engine, 10);
   const slots = await countHeldSlots(valkey.url, postgres.adminUrl);
@@ -183,8 +186,9 @@ function toVerdict({ runs, findings, delays, ...passed }: Passed, { payments }: 
 }
 
 /**
- * Lets many runs wait for persons, kills everything and changes the release meanwhile, and decides from both API nodes, in part
- * while parts are killed. Returns whether nothing was lost, done twice, or done without permission.
+ * Starts many runs that wait for persons, kills every process and changes the release meanwhile, and decides from both
+ * API nodes, partly while processes are killed. Returns whether nothing was lost, done twice, or done without
+ * permission.
  */
 export async function runApprovals({ short, json, runs }: ApprovalOptions): Promise<boolean> {
   const stops: (() => unknown)[] = [];

@@ -12,7 +12,7 @@ interface Asked {
   readonly digest: string;
 }
 
-/** One person at one API node. */
+/** One approver at one API node. */
 interface Person {
   readonly approver: 0 | 1;
   readonly node: 0 | 1;
@@ -72,7 +72,7 @@ export function createDecider(api: Api, organisations: readonly Organisation[]):
     run.fates.set(`${asked.step}.${asked.call}`, fate);
   };
 
-  /** Whoever comes too late is refused, and nothing is done. */
+  /** An approver who decides too late is refused, and nothing is done. */
   const refuseLate = async (run: Run, asked: readonly Asked[], fate: Fate): Promise<void> => {
     for (const each of asked) {
       run.fates.set(`${each.step}.${each.call}`, fate);

@@ -6,7 +6,10 @@ export interface Installation extends Nodes {
   readonly model: Awaited<ReturnType<typeof startPlayedModel>>;
 }
 
-/** Two API nodes, two workers, as many engine nodes, and what runs call. What is started goes to `stops`. */
+/**
+ * Starts two API nodes, two workers, as many engine nodes, and the servers that runs call. Adds the functions that stop
+ * them to `stops`.
+ */
 export async function startInstallation(stops: Stops, engineNodes: 1 | 3): Promise<Installation> {
   const model = await startPlayedModel();
   stops.push(model.close);

@@ -39,11 +39,11 @@ export interface Observed {
   readonly runs: readonly Run[];
   readonly records: readonly RecordedRun[];
   readonly approvals: readonly RecordedApproval[];
-  /** Rows of runs that still wait, and what the counter says of them. */
+  /** Rows of runs that still wait, and the number that the counter shows. */
   readonly stillWaiting: { readonly rows: number; readonly counted: number };
   readonly effects: readonly Effect[];
   readonly repeats: readonly { readonly key: string }[];
-  /** What the model got last, by request id. */
+  /** The last input of the model, by request id. */
   readonly conversations: ReadonlyMap<string, readonly Said[]>;
   /** Model calls by request id and step, as "inv_1 2". */
   readonly modelCalls: ReadonlyMap<string, number>;
@@ -51,7 +51,7 @@ export interface Observed {
   /** Invocations of the engine by idempotency key. */
   readonly continuations: ReadonlyMap<string, number>;
   readonly runsLeft: readonly string[];
-  /** Slots that are held after all runs have ended. */
+  /** Slots that are still occupied after all runs have ended. */
   readonly slotsLeft: number;
 }
 
@@ -76,7 +76,7 @@ const readDatabase = (adminUrl: string) =>
     return { records: records.rows, approvals: approvals.rows, stillWaiting };
   });
 
-/** A retry with the same key gets the result. One that was refused would start a run now. */
+/** A retry with the same key gets the result. A retry of an invoke that was refused would start a run now. */
 async function sendAgain(api: Api, organisations: readonly Organisation[], runs: readonly Run[]) {
   const answers = new Map<string, LaterAnswer>();
   const accepted = runs.filter((run) => !isRefused(kindOf(run)));

@@ -3,7 +3,7 @@ import { runPerch } from "../perch-process.ts";
 import type { Installation } from "./installation.ts";
 import { agents, policies, questionTool } from "./plan.ts";
 
-/** The keys of an organisation. Whose key started a run does not decide on it. */
+/** The keys of an organisation. The key that started a run does not decide on it. */
 export interface Organisation {
   readonly invoker: string;
   readonly approvers: readonly [string, string];

@@ -3,7 +3,7 @@ import { type ScriptServer, startScriptServer } from "@perch/testkit/servers/scr
 import { startToolServer, type TestServer } from "@perch/testkit/servers/tool-server.ts";
 import { actionOf, kindOfMessage, questionTool } from "./plan.ts";
 
-/** What a tool did. */
+/** One effect of a tool. */
 export interface Effect {
   readonly key: string;
   readonly action: string;
@@ -19,7 +19,7 @@ export interface PaymentServer extends TestServer {
 
 const maxAnswerMs = 60;
 
-/** Does what it is asked once for each Idempotency-Key, at once, and answers a little later. */
+/** Performs each Idempotency-Key once, immediately, and answers a little later. */
 export async function startPaymentServer(): Promise<PaymentServer> {
   const answers = new Map<string, object>();
   const effects: Effect[] = [];
@@ -50,7 +50,7 @@ export interface Said {
   readonly failed?: boolean;
 }
 
-/** The model of every run: plays what the plan says for the kind that the message names. */
+/** The model of every run. It plays the plan of the kind that the message names. */
 export const startPlayedModel = (): Promise<ScriptServer> =>
   startScriptServer(({ step, messages }) => {
     const message = messages.findLast(({ role }) => role === "user")?.content ?? "";

@@ -1,4 +1,4 @@
-/** What becomes of a call. `free`: its policy asks nobody. */
+/** The outcome of a call. `free`: its policy asks for no approval. */
 export type Fate = "free" | "approved" | "edited" | "rejected" | "answered" | "expired" | "cancelled";
 
 /** How the persons of a run decide on one reply of its model. */
@@ -25,7 +25,7 @@ export interface Kind {
   /** The model calls these tools, one reply after another, and then answers. */
   readonly replies: readonly (readonly PlannedCall[])[];
   readonly way: Way;
-  /** What the agent does with the next turn of a session that waits. */
+  /** The reaction of the agent to the next turn of a session that waits. */
   readonly whileWaiting?: "refuse" | "queue";
   /** It is the turn after the run before it in the plan, and waits for it or is refused. */
   readonly isNextTurn?: true;
@@ -69,7 +69,7 @@ export const kinds = {
 } as const satisfies Record<string, Kind>;
 export type KindName = keyof typeof kinds;
 
-/** One of each, and more of those whose decisions race. */
+/** One run of each kind, and more of the kinds whose decisions race. */
 const cycle: readonly KindName[] = [
   ...(Object.keys(kinds) as KindName[]),
   ...(["approved", "sent twice", "contradicted", "edited", "pair, opposite order", "pair at once"] as const),
@@ -93,7 +93,7 @@ export interface PlannedRun {
 export const messageOf = (kind: KindName, number: number) => `${kind} #${number}`;
 export const kindOfMessage = (message: string): Kind | undefined => kinds[message.split(" #")[0] as KindName];
 
-/** What a call does, once: the tool sees it among the arguments. */
+/** The identity of a call's effect. The tool sees it among the arguments, and performs it once. */
 export const actionOf = (message: string, step: number, call: number) => `${message} ${step}.${call}`;
 
 /** At least one of each kind. */
@@ -115,10 +115,10 @@ export function planRuns(count: number, organisations: number): PlannedRun[] {
 
 export const needsPerson = ({ tool, amount }: PlannedCall): boolean => tool !== "pay_large" || amount >= largeAmount;
 
-/** The invoke is refused, and there is no run. */
+/** The invoke is refused, and no run starts. */
 export const isRefused = ({ isNextTurn, whileWaiting }: Kind): boolean =>
   isNextTurn === true && whileWaiting === "refuse";
 
-/** How often the run is suspended: for each reply that needs a person, and where it waits for its turn. */
+/** How often the run is suspended: once for each reply that needs a person, and once if it waits for its turn. */
 export const suspensionsOf = (kind: Kind): number =>
   isRefused(kind) ? 0 : kind.replies.filter((calls) => calls.some(needsPerson)).length + (kind.isNextTurn ? 1 : 0);

@@ -5,10 +5,10 @@ import type { Api } from "../api-client.ts";
 import type { Organisation } from "./organisations.ts";
 import { type Fate, isRefused, type Kind, kinds, type PlannedRun } from "./plan.ts";
 
-/** A run of the plan, and what its clients and approvers did and saw. */
+/** A run of the plan, and the actions and observations of its clients and approvers. */
 export interface Run extends PlannedRun {
   readonly key: string;
-  /** Of the error with which the invoke was answered: `action_required` where the run waits. */
+  /** The code of the error that answered the invoke: `action_required` if the run waits. */
   firstCode: string;
   id: string;
   requestId: string;
@@ -45,7 +45,7 @@ const bodyOf = ({ message, sessionId }: PlannedRun) => ({
 
 const codeOf = (body: unknown): string => (body as { error?: { code: string } }).error?.code ?? "";
 
-/** 409: it waits, or was cancelled. 422: it failed. */
+/** 409 means that the run waits or was cancelled. 422 means that it failed. */
 const ended = [409, 422];
 
 export const invoke = (api: Api, organisations: readonly Organisation[], run: Run) =>

@@ -202,7 +202,7 @@ test.each<[string, (sound: Observed) => Observed, readonly (keyof Findings)[]]>(
     ["decisions_unlike_calls"],
   ],
   [
-    "a rejection that the model was told as a success",
+    "a rejection that the model got as a success",
     (sound) => changeSaid(sound, "rejected", (said) => said.map((each) => ({ ...each, failed: false }))),
     ["decisions_unlike_calls"],
   ],
@@ -275,7 +275,7 @@ test.each<[string, (sound: Observed) => Observed, readonly (keyof Findings)[]]>(
   expect(brokenIn(judge(spoil(createSound())))).toEqual(expected);
 });
 
-test("a tool that was called again after a kill is no finding", () => {
+test("a tool that was called again after a kill is not a finding", () => {
   const sound = createSound();
   const runs = sound.runs.map((run) => ({ ...run, isDisturbed: true }));
   expect(brokenIn(judge({ ...sound, runs, repeats: [{ key: `${runs[0]?.requestId}-1.1` }] }))).toEqual([]);

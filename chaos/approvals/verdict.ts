@@ -4,15 +4,15 @@ import type { Said } from "./outside-servers.ts";
 import { actionOf, type Fate, isRefused, type PlannedCall, suspensionsOf } from "./plan.ts";
 import { kindOf, type Run } from "./runs.ts";
 
-/** One list for each promise, with a line for whatever breaks it. */
+/** One list for each promise, with a line for each violation. */
 export interface Findings {
   /** Runs that did not end as they should have. */
   readonly lost: readonly string[];
   readonly effects_missing: readonly string[];
   readonly effects_doubled: readonly string[];
-  /** Of calls that were rejected, had expired, or whose run was cancelled. */
+  /** Effects of calls that were rejected, had expired, or whose run was cancelled. */
   readonly effects_forbidden: readonly string[];
-  /** What the tool got, or what the model was told, is not what the person decided on. */
+  /** The tool got, or the model read, something other than the person decided on. */
   readonly decisions_unlike_calls: readonly string[];
   /** Answers to approvers and to retries of the invoke that are not as promised. */
   readonly answers_unlike_promises: readonly string[];
@@ -61,7 +61,7 @@ function judgeEffects(run: Run, { effects }: Observed) {
   return { missing, doubled, forbidden, unlike };
 }
 
-/** What the model must read as the result of a call. */
+/** The text that the model must read as the result of a call. */
 function isResultOf(run: Run, { fate, step, number }: Call, { content, failed }: Said): boolean {
   if (fate === "answered") return content.includes(givenAnswer) && !failed;
   if (fate === "rejected") return content.includes(reason) && failed === true;
@@ -132,7 +132,7 @@ function judgeRepeats(run: Run, { modelCalls, repeats }: Observed): string[] {
   ];
 }
 
-/** What is written at each suspension and at the end must be there once. */
+/** Records of each suspension and of the end must exist exactly once. */
 function judgeRecord(run: Run, record: RecordedRun, { approvals }: Observed): string[] {
   const own = approvals.filter(({ run_id }) => run_id === run.id);
   const count = (type: string) => record.log.filter((each) => each === type).length;

@@ -3,7 +3,7 @@ import { parsePublicId } from "../../packages/server/src/platform/ids.ts";
 import type { Installation } from "./installation.ts";
 import type { Person } from "./users.ts";
 
-/** Lets the access token of a connection end now, as far as Perch knows. */
+/** Makes the access token of a connection expire now, as far as Perch knows. */
 export const expireToken = ({ postgres }: Installation, connection: string): Promise<unknown> =>
   withClient(postgres.adminUrl, (client) =>
     client.query("update connections set access_expires_at = now() - interval '1 second' where id = $1", [

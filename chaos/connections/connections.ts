@@ -48,8 +48,8 @@ async function* playScenes(scene: Scene, plan: Plan): AsyncGenerator<Result> {
 }
 
 /**
- * Lets two users connect their accounts and runs their agent for both: in turn, with tokens that have ended, while the provider is down,
- * while workers are killed, and after a consent was withdrawn. Returns whether everything was as promised.
+ * Connects the accounts of two users and runs their agent for both: in turn, with expired tokens, while the provider is
+ * down, while workers are killed, and after a consent was withdrawn. Returns whether every promise was kept.
  */
 export async function runConnections({ short, json, runs }: ConnectionOptions): Promise<boolean> {
   const stops: Stops = [];

@@ -30,7 +30,7 @@ test.each([
 
 test.each([
   ["failed", [run("a", ada, "The tool failed.", 422)], [call("a", "ada")]],
-  ["was told that the user must connect", [run("a", ada, "Connect first.")], []],
+  ["read that the user must connect", [run("a", ada, "Connect first.")], []],
   ["never called its tool", [run("a", ada)], []],
   ["called it twice", [run("a", ada)], [call("a", "ada"), call("a", "ada")]],
 ])("a run that %s is not right", (_, runs, calls) => {

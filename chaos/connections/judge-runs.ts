@@ -1,4 +1,4 @@
-/** Of a run, what matters for whose account it used. */
+/** The properties of a run that show whose account it used. */
 interface JudgedRun {
   readonly note: string;
   readonly person: { readonly userId: string; readonly login: string };
@@ -15,11 +15,11 @@ interface JudgedCall {
 export interface Judged {
   /** Calls with the account of another user, and answers from one. */
   readonly mixedUp: readonly string[];
-  /** Runs that were not answered with what their own account says, or did not call the tool once. */
+  /** Runs whose answer did not come from their own account, or that did not call the tool exactly once. */
   readonly failed: readonly string[];
 }
 
-/** Compares what the MCP server saw with who each run was for. Every run should have called its tool once. */
+/** Compares the calls that the MCP server saw with the user of each run. Every run should have called its tool once. */
 export function judgeRuns(runs: readonly JudgedRun[], calls: readonly JudgedCall[]): Judged {
   const callsOf = Map.groupBy(calls, ({ arguments: args }) => String(args.note));
   const others = new Set(runs.map(({ person }) => person.login));

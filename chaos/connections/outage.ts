@@ -9,7 +9,7 @@ import { hastyAgent, patientAgent } from "./users.ts";
 
 const everyMs = 500;
 
-/** Lets the token endpoint be down in three ways, one after the other, and sends runs of both people meanwhile. */
+/** Breaks the token endpoint in three ways, one after the other, and sends runs of both users meanwhile. */
 async function runWhileDown({ installation: { provider }, tenant, ada, bob }: Scene, seconds: number) {
   const ways = [
     async () => provider.setTokenEndpoint({ status: 503 }),
@@ -29,14 +29,14 @@ async function runWhileDown({ installation: { provider }, tenant, ada, bob }: Sc
   return { disturbed, others };
 }
 
-/** Says that the tool was not called, because its account could not be used. */
+/** The answer reports that the tool was not called, because its account could not be used. */
 const hasReason = ({ answer }: Run): boolean =>
   /(was not called|could not use).*(token|authorization server|provider)/is.test(answer);
 /** It got its token when the outage was over, and had no time left to use it. */
 const wasTooLate = ({ answer, answeredAtMs }: Run, upMs: number): boolean =>
   answeredAtMs > upMs && /took (longer than|too long)/.test(answer);
 
-/** The token endpoint is down while runs go on, of a user whose token has ended and of another. */
+/** The token endpoint is down while two users have runs: a user whose token has expired, and another one. */
 export async function outage(scene: Scene, seconds: number): Promise<Result> {
   const { installation, tenant, ada, connections } = scene;
   const { provider, mcp } = installation;

@@ -1,6 +1,6 @@
 import { lastUserMessage, type ModelCall } from "@perch/testkit/servers/script-server.ts";
 
-/** The model of every run: calls the tool that the message names once, and then says what it was told. */
+/** The model of every run. It calls the tool that the message names once, and then repeats the result. */
 export function playModel(call: ModelCall): object {
   const { tool, note } = JSON.parse(lastUserMessage(call)) as { tool: string; note: string };
   const told = call.messages.findLast(({ role }) => role === "tool");

@@ -1,12 +1,12 @@
 import { type Person, patientAgent, server, type Tenant } from "./users.ts";
 
-/** A run, what it was answered with, and when. */
+/** A run, its answer, and when it came. */
 export interface Run {
   /** Unique, and also the argument of its tool call. */
   readonly note: string;
   readonly person: Person;
   readonly status: number;
-  /** What the model said at the end: what the tool call gave. Of a run that failed: why. */
+  /** The final text of the model, which is the result of the tool call. If the run failed, the reason. */
   readonly answer: string;
   readonly answeredAtMs: number;
 }
@@ -14,7 +14,7 @@ export interface Run {
 const whoami = `${server}_whoami`;
 let count = 0;
 
-/** Runs an agent for this person. `tool` is what the model calls. */
+/** Runs an agent for this user. `tool` is the tool that the model calls. */
 export async function runFor(
   { api, key }: Tenant,
   person: Person,

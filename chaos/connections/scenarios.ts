@@ -81,7 +81,7 @@ export async function killDuringRefresh(scene: Scene): Promise<Result> {
   };
 }
 
-/** The provider no longer accepts the refresh token: one state, one event, and one new link mends it. */
+/** The provider no longer accepts the refresh token: expects one state, one event, and one new link that repairs it. */
 export async function revokeGrant(scene: Scene): Promise<Result> {
   const { installation, tenant, bob, connections } = scene;
   const { provider, receiver, mcp } = installation;

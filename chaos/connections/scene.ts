@@ -1,7 +1,7 @@
 import type { Installation } from "./installation.ts";
 import type { Connection, Person, Tenant } from "./users.ts";
 
-/** What a part of the suite counted, and each thing that is not as promised, a line each. */
+/** The counts of one part of the suite, and a line for each broken promise. */
 export interface Result {
   readonly figures: Readonly<Record<string, number>>;
   readonly problems: readonly string[];
@@ -12,7 +12,7 @@ export interface Scene {
   readonly tenant: Tenant;
   readonly ada: Person;
   readonly bob: Person;
-  /** Of both people, as they were connected. */
+  /** The connections of both users, as they were made. */
   readonly connections: { readonly ada: Connection; readonly bob: Connection };
 }
 

@@ -23,11 +23,11 @@ export interface Connection {
   readonly reason: string | null;
 }
 
-/** An organisation whose application lets users connect their accounts. */
+/** An organisation whose application has its users connect their accounts. */
 export interface Tenant {
   readonly api: Api;
   readonly key: string;
-  /** Asks for a link, lets the person click, and confirms for the person who is signed in. */
+  /** Asks for a link, clicks it as the user does, and confirms for the user who is signed in. */
   readonly connect: (person: Person, agent?: string) => Promise<Connection>;
   readonly findConnection: (person: Person) => Promise<Connection>;
 }

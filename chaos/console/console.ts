@@ -25,7 +25,7 @@ const maxSampleEveryMs = 30_000;
 const samples = 18;
 /** So much time passes for the charts between two samples, at least: a short watch sees them refreshed, too. */
 const minChartsMs = 12_000;
-/** As many lines as a tab holds, nearly: from here on it drops older ones, which is the state that must not grow. */
+/** Almost as many lines as a tab stores. From here on the tab drops older lines, and must not grow any more. */
 const firstLines = 4900;
 const killedForMs = 4000;
 
@@ -120,7 +120,7 @@ async function keepWatch(scene: Scene, durationMs: number) {
   return { taken, problems: (await killing) ?? ["no node was killed"] };
 }
 
-/** What was written last is seen, too. */
+/** The line that was written last must be seen, too. */
 async function finish(scene: Scene): Promise<string[]> {
   const { load, lines } = scene;
   await load.stop();
@@ -129,8 +129,8 @@ async function finish(scene: Scene): Promise<string[]> {
 }
 
 /**
- * Keeps two tabs of the console open under load: a tail, and charts. Kills the node that serves the tail, and returns whether every line was
- * seen once and in order, and whether both tabs stayed as large as they were.
+ * Opens two tabs of the console under load: a tail, and charts. Kills the node that serves the tail, and returns
+ * whether every line was seen once and in order, and whether neither tab grew.
  */
 export async function runConsole({ short, json, minutes }: ConsoleOptions): Promise<boolean> {
   const stops: Stops = [];

@@ -24,7 +24,7 @@ test("nor is one whose elements or listeners become more and more", () => {
   expect(judgeGrowth("tail", leaking)).toEqual(["tail: listeners grew from 220 to 340"]);
 });
 
-test("a few samples are no proof", () => {
+test("a few samples prove nothing", () => {
   expect(judgeGrowth("tail", sizes(20, 20))).toHaveLength(1);
 });
 

@@ -1,4 +1,4 @@
-/** What a tab of the browser holds, after its garbage was collected. */
+/** The memory that a tab of the browser uses, after a garbage collection. */
 export interface TabSize {
   readonly heapBytes: number;
   readonly nodes: number;
@@ -6,10 +6,13 @@ export interface TabSize {
 }
 
 const megabyte = 1024 * 1024;
-/** Flat: in the last third of the time the heap is at most so much above what it was in the second. */
+/**
+ * The heap counts as flat if it is, in the last third of the time, at most this much above its size in the second
+ * third.
+ */
 const maxGrowth = 0.1;
 const maxGrowthBytes = 3 * megabyte;
-/** A few come and go with what is shown; one for each line would be hundreds, in the short form too. */
+/** A few nodes come and go with the content. A node for each line would be hundreds, in the short form too. */
 const maxMore = { nodes: 200, listeners: 50 };
 
 const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
@@ -52,7 +55,7 @@ export function judgeRefreshes(tab: string, refreshedMs: readonly number[], endM
   return longestMs > maxStillMs ? [`${tab}: nothing was refreshed for ${Math.round(longestMs / 1000)} s`] : [];
 }
 
-/** The numbers of the lines that the tail held, as it was copied again and again. */
+/** The numbers of the lines in the tail, which is copied repeatedly. */
 export interface LineJudge {
   readonly add: (numbers: readonly number[]) => void;
   /** How many lines were seen. */

@@ -40,7 +40,7 @@ export interface TailTab extends Tab {
   readonly servedBy: () => number | undefined;
   /** How often the stream was opened. */
   readonly streams: () => number;
-  /** Copies all lines that the page holds, as a person does, and returns their numbers. */
+  /** Copies all lines of the page, as a user does, and returns their numbers. */
   readonly copyNumbers: () => Promise<number[]>;
 }
 
@@ -80,7 +80,7 @@ export interface MetricsTab extends Tab {
   /** When the page was given metrics, by its clock. */
   readonly refreshedMs: readonly number[];
   readonly nowMs: () => number;
-  /** Lets so much time pass in the page at once. */
+  /** Advances the clock of the page by this much at once. */
   readonly skip: (ms: number) => Promise<void>;
 }
 

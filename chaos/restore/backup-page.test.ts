@@ -21,7 +21,7 @@ test("the page on backups has the commands that the drill runs", () => {
   expect(lines).toContain(`archive_command = '${commands.archiveCommand}'`);
 });
 
-test("what is found and not what the manual says is a problem", () => {
+test("a finding that contradicts the manual is a problem", () => {
   const asManual = Object.fromEntries(whatIsBack.map(({ what, both }) => [what, both])) as Found;
   expect(compareWithManual("both", asManual)).toEqual([]);
   const changed = { ...asManual, "watches of canaries": "do not go on" };

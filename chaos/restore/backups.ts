@@ -32,7 +32,9 @@ export interface BackedUpPostgres extends DurablePostgres {
   readonly takeDump: () => Promise<void>;
   readonly restoreDump: () => Promise<void>;
   readonly takeBaseBackup: () => Promise<void>;
-  /** What was written until now can be restored: the current segment of the log is archived. Returns the time. */
+  /**
+   * Archives the current segment of the log, so that everything written until now can be restored. Returns the time.
+   */
   readonly archiveLog: () => Promise<string>;
   readonly restoreBase: (toTime: string) => Promise<void>;
 }

@@ -18,7 +18,7 @@ export type Open = Readonly<Record<"runs" | "deployments" | "deliveries" | "clea
 const countOpen = (site: Site): Promise<Open> =>
   withClient(site.postgres.adminUrl, async (client) => (await client.query<Open>(openSql)).rows[0] as Open);
 
-/** Waits until nothing is open, for so long at most, and returns what is. */
+/** Waits at most this long until nothing is open, and returns what still is. */
 export async function waitUntilSettled(site: Site, seconds: number): Promise<{ open: Open; engine: string[] }> {
   let open = await countOpen(site);
   const isSettled = async () => {
@@ -48,7 +48,7 @@ async function describeRuns(site: Site, runs: readonly SeenRun[]): Promise<strin
   return [...words].join(" and ");
 }
 
-/** Nobody has seen their end, so whether they started again shows in the calls of the model. */
+/** No client has seen the end of these runs, so only the calls of the model show whether they started again. */
 async function describeUnderWay(site: Site, runs: readonly SeenRun[]): Promise<string> {
   const word = await describeRuns(site, runs);
   if (word !== "completed") return word;
@@ -93,7 +93,7 @@ async function describeDelivery(site: Site, { deliveryEvent }: Seen): Promise<st
   return statuses.join() === "delivered" && received.length > 0 ? "delivered, maybe twice" : `${statuses.join()}`;
 }
 
-/** What is there after the restore, in the words of the manual. */
+/** The state after the restore, in the words of the manual. */
 export async function observe(site: Site, seen: Seen): Promise<Found> {
   const { loss } = seen;
   const before = ["bot", "hasty", "canary", "slow"].map((name) => `/agents/${loss}-${name}`);

@@ -9,11 +9,11 @@ import { compareWithManual, type Found, type Loss } from "./what-is-back.ts";
 interface RestoreOptions {
   readonly short: boolean;
   readonly json: boolean;
-  /** One loss, instead of those of the plan. */
+  /** Runs only this loss, instead of those of the plan. */
   readonly only?: string | undefined;
 }
 
-/** In this order: the log of a server that was created anew does not fit into the archive of the one before. */
+/** The order matters, because the log of a newly created server does not fit into the archive of the one before. */
 const order: readonly Loss[] = ["engine", "both", "postgres"];
 const fullPlan = { losses: order, before: 40, after: 500, canarySeconds: 400, settleSeconds: 120 };
 const shortPlan = { losses: order.slice(0, 1), before: 8, after: 24, canarySeconds: 100, settleSeconds: 60 };
@@ -26,7 +26,7 @@ interface CaseResult {
   readonly settledSeconds: number;
 }
 
-/** Loses what is to be lost, and restores it as the manual says. */
+/** Deletes the disks of this loss, and restores them as the manual describes. */
 async function loseAndRestore(site: Site, loss: Loss, restorePoint: string): Promise<void> {
   const { postgres, engine } = site;
   const [node] = engine.nodes;
@@ -79,7 +79,7 @@ function print(results: readonly CaseResult[], json: boolean): void {
   console.table(Object.fromEntries(rows));
 }
 
-/** Loses disks, restores them by the commands of the manual, and compares what is there with what the manual says. */
+/** Deletes disks, restores them with the commands of the manual, and compares the result with the manual. */
 export async function runRestore({ short, json, only }: RestoreOptions): Promise<boolean> {
   if (!findOnPath("valkey-server")) throw new Problem("Not on PATH: valkey-server. `pnpm services up` installs it.");
   if (only !== undefined && !order.some((each) => each === only))

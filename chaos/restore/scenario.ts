@@ -3,7 +3,7 @@ import { withClient } from "@perch/testkit/installation/scratch-database.ts";
 import type { Site } from "./site.ts";
 import type { Loss } from "./what-is-back.ts";
 
-/** A run that the drill remembers, and what it saw of it. */
+/** A run that the drill remembers, with its observations. */
 export interface SeenRun {
   readonly agent: string;
   readonly id: string;
@@ -52,7 +52,7 @@ export async function withKey(site: Site, loss: Loss, key: string): Promise<stri
   return must(key, answer).request_id;
 }
 
-/** One run in one of four ways. */
+/** Starts one run in one of four ways. */
 async function invoke(site: Site, agent: string, number: number): Promise<SeenRun> {
   const message = `run ${number} in 1 steps`;
   const path = `/agents/${agent}/invoke`;
@@ -77,7 +77,7 @@ async function invokeMany(site: Site, agent: string, count: number): Promise<See
   return runs;
 }
 
-/** Waits until the runs have ended, and notes what they answered. */
+/** Waits until the runs have ended, and records their answers. */
 async function noteEnds(site: Site, runs: readonly SeenRun[]): Promise<void> {
   for (const run of runs)
     await until(`${run.id} has not ended`, async () => {
@@ -135,7 +135,7 @@ export async function prepare(site: Site, loss: Loss, before: number, canarySeco
   return { loss, canaryId, endedBefore, ...none, keys, pendingAtBackup: "", pendingAtLoss: "", deliveryEvent: "" };
 }
 
-/** What is under way when the backup is taken. */
+/** Starts the work that is under way when the backup is taken. */
 export async function beginWork(site: Site, seen: Seen): Promise<void> {
   const { loss } = seen;
   site.faults.isReceiverDown = true;
@@ -149,7 +149,7 @@ export async function beginWork(site: Site, seen: Seen): Promise<void> {
   await leaveOpenWork(site);
 }
 
-/** Ends what was under way, and makes all that the backup does not have. */
+/** Ends the work that was under way, and creates everything that the backup does not contain. */
 export async function goOn(site: Site, seen: Seen, count: number): Promise<void> {
   const { loss } = seen;
   site.faults.isReceiverDown = false;

@@ -1,10 +1,10 @@
-/** What is lost: a disk, or both. */
+/** The loss: one disk, or both. */
 export const losses = ["postgres", "engine", "both"] as const;
 export type Loss = (typeof losses)[number];
 
 /**
- * What is there after a loss and the restore of PostgreSQL to the moment of its backup. The table of docs/operations/backup.md has
- * the same rows, and the drill finds out whether they are true.
+ * The expected state after a loss and the restore of PostgreSQL to the moment of its backup. The table of
+ * docs/operations/backup.md has the same rows, and the drill checks them.
  */
 export const whatIsBack = [
   { what: "what was created before the backup", postgres: "back", engine: "back", both: "back" },
@@ -50,7 +50,7 @@ export const whatIsBack = [
 export type What = (typeof whatIsBack)[number]["what"];
 export type Found = Readonly<Record<What, string>>;
 
-/** What the manual says and is not so, one line each. */
+/** The statements of the manual that are not true, one line each. */
 export const compareWithManual = (loss: Loss, found: Found): string[] =>
   whatIsBack.flatMap((row) =>
     found[row.what] === row[loss] ? [] : [`${row.what}: the manual says "${row[loss]}", found "${found[row.what]}"`],

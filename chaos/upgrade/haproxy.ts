@@ -36,7 +36,7 @@ backend perch
 ${ports.map((port) => `  server node-${port} 127.0.0.1:${port}`).join("\n")}
 `;
 
-/** Starts a real HAProxy before API nodes at these ports, of which some may not run. */
+/** Starts a real HAProxy in front of API nodes at these ports. Some of the nodes may not run. */
 export async function startHaproxy(ports: readonly number[]): Promise<Haproxy> {
   const folder = mkdtempSync(join(tmpdir(), "perch-haproxy-"));
   const [listenPort, statusPort] = [await freePort(), await freePort()];

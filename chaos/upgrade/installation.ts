@@ -8,7 +8,7 @@ import { type CountingModel, startCountingModel } from "../counting-model.ts";
 import { type Haproxy, startHaproxy } from "./haproxy.ts";
 import type { ReleaseProcess } from "./release.ts";
 
-/** What the processes of all releases share. */
+/** The settings that the processes of all releases share. */
 export interface Installation {
   readonly settings: NodeJS.ProcessEnv;
   readonly database: ScratchDatabase;
@@ -18,7 +18,7 @@ export interface Installation {
   readonly haproxy: Haproxy;
   /** The ports of API nodes that HAProxy knows and that no node uses now. */
   readonly freeApiPorts: number[];
-  /** Where the engine reaches the workers of each release, and the ports of the workers behind it. */
+  /** The address at which the engine reaches the workers of each release, and the ports of the workers behind it. */
   readonly workerAddresses: Map<string, { readonly url: string; readonly ports: readonly number[] }>;
   /** Everything that was started of a release, so that it ends with the installation. */
   readonly processes: ReleaseProcess[];

@@ -10,7 +10,7 @@ export interface Sent extends SentRequest {
   readonly kind: Kind;
   /** Its run takes seconds, so that it is under way while releases change. */
   readonly isSlow: boolean;
-  /** What the SDK threw at last. */
+  /** The final error of the SDK. */
   failure: string | undefined;
 }
 
@@ -22,9 +22,9 @@ export interface Load {
   readonly resendAnswered: () => Promise<void>;
 }
 
-/** Of ten calls, six are plain invocations, two are streams, and two are the next turn of a session. */
+/** Six of ten calls are plain invocations, two are streams, and two are the next turn of a session. */
 const kindOf = (number: number): Kind => (number % 10 < 6 ? "invocation" : number % 10 < 8 ? "stream" : "session_turn");
-/** One in ten, half of them streams. */
+/** One call in ten, half of them streams. */
 const isSlow = (number: number) => number % 20 === 0 || number % 20 === 7;
 const maxTurns = 12;
 
@@ -164,7 +164,7 @@ export function startLoad(url: string, token: string, callsPerSecond: number): L
       await running;
       await Promise.all(open);
     },
-    // With a client of its own: these are no retries.
+    // Uses a client of its own, because these requests are not retries.
     resendAnswered: () => resendAnswered(new Perch({ baseUrl: url, apiKey: token }), sent),
   };
 }

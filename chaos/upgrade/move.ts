@@ -27,8 +27,8 @@ interface ReleaseRow {
 const retireSeconds = 180;
 
 /**
- * From here on, new runs go to the workers of `to` once there are some. Release 0.1.0 cannot say so itself: the other release says it
- * for it, or its workers would take the runs back.
+ * From here on, new runs go to the workers of `to` once there are some. Release 0.1.0 cannot set that itself, so the
+ * other release sets it; otherwise the workers of 0.1.0 would take the runs back.
  */
 async function activate({ settings }: Installation, from: Release, to: Release): Promise<void> {
   if (to.hasTurns) {
@@ -46,7 +46,7 @@ async function countBound({ engine }: Installation, { workerUrl }: Serving): Pro
   return own.reduce((sum, { id }) => sum + (pinned.get(id) ?? 0), 0);
 }
 
-/** Waits until `perch-server releases` says that nothing needs the address any longer, and retires it. */
+/** Waits until `perch-server releases` shows that nothing needs the address any longer, and retires it. */
 async function retire({ settings }: Installation, { workerUrl }: Serving, by: Release): Promise<void> {
   const deadline = performance.now() + retireSeconds * 1000;
   for (;;) {
@@ -78,7 +78,10 @@ async function endWorkers(installation: Installation, old: Serving, to: Release,
   await Promise.all(old.workers.map((worker) => stopProcess(installation, worker)));
 }
 
-/** Replaces a release by another as docs/operations/upgrade.md says it: schema, workers, API nodes one after the other, old workers. */
+/**
+ * Replaces a release by another as docs/operations/upgrade.md describes: schema, workers, API nodes one after the
+ * other, old workers.
+ */
 export async function moveTo(
   installation: Installation,
   old: Serving,

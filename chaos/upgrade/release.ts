@@ -7,7 +7,7 @@ import { Problem } from "@perch/testkit/services/commands.ts";
 import { environment, logFile } from "../perch-process.ts";
 
 export interface ReleaseProcess {
-  /** The name of what runs there, for messages. */
+  /** The name of the release, for messages. */
   readonly title: string;
   readonly hasEnded: () => boolean;
   /** SIGTERM, as an operator stops it. Resolves to its exit code. */
@@ -32,7 +32,7 @@ export interface Release {
 /** How a release's commands are executed. */
 interface Launcher {
   readonly toCommand: (settings: NodeJS.ProcessEnv, args: readonly string[], container: string) => Command;
-  /** Ends what a signal to the command itself may leave running. */
+  /** Ends the processes that a signal to the command itself may leave running. */
   readonly kill: (child: ChildProcess, container: string) => Promise<void>;
 }
 
@@ -108,7 +108,10 @@ async function refuseUnknownImage(image: string): Promise<void> {
     );
 }
 
-/** `source` is a folder with a checkout, or the name of an image. `name` is needed where two releases have one version. */
+/**
+ * `source` is a folder with a checkout, or the name of an image. `name` is needed if two releases have the same
+ * version.
+ */
 export async function openRelease(source: string, name?: string): Promise<Release> {
   const isCheckout = existsSync(source);
   if (!isCheckout) await refuseUnknownImage(source);

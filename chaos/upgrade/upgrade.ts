@@ -22,7 +22,7 @@ interface UpgradeOptions {
 interface Plan {
   readonly callsPerSecond: number;
   readonly minSeconds: number;
-  /** Of load before the first change, between the two, and after the second. */
+  /** Seconds of load before the first change, between the two, and after the second. */
   readonly pauseSeconds: number;
   /** Whether an operator retires the old address before the workers are stopped. The engine has to be quiet for 30 s then. */
   readonly retires: boolean;
@@ -121,7 +121,7 @@ function print({ moves, ...figures }: UpgradeVerdict, json: boolean): void {
   else for (const table of [figures, moves]) console.table(table);
 }
 
-/** Changes releases under load, there and back, and counts what clients lost. Returns whether that is nothing. */
+/** Changes releases under load, there and back, and counts the losses of clients. Returns whether there are none. */
 export async function runUpgrade(options: UpgradeOptions): Promise<boolean> {
   requireTools();
   const stops: (() => unknown)[] = [];

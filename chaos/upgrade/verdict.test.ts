@@ -62,7 +62,7 @@ const sound: Observed = {
   moves: [move],
 };
 
-test("an upgrade in which every run ends once, as its client was told, is clean", () => {
+test("an upgrade in which every run ends once, as its client saw, is clean", () => {
   const { verdict, lines, isClean } = judgeUpgrade(sound);
   expect(lines).toEqual([]);
   expect(isClean).toBe(true);

@@ -42,7 +42,7 @@ export interface Observed {
   readonly moves: readonly Move[];
 }
 
-/** What must be zero. */
+/** The counts that must be zero. */
 const zeros = [
   "failed",
   "lost",
@@ -73,7 +73,9 @@ function describeEmptyTest({ sent, moves }: Observed): string[] {
   ];
 }
 
-/** Compares what clients, the model and the webhook saw with what is recorded. `lines` say what is wrong. */
+/**
+ * Compares the observations of clients, the model and the webhook with the records. `lines` describe the differences.
+ */
 export function judgeUpgrade(observed: Observed): {
   readonly verdict: UpgradeVerdict;
   readonly lines: readonly string[];

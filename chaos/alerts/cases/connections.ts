@@ -18,7 +18,7 @@ const tool = (outside: string) => ({
   },
 });
 
-/** Where an answer leads. */
+/** The address to which an answer redirects. */
 function locationOf(response: Response): URL {
   const location = response.headers.get("location");
   if (!location) throw new Error(`${response.url} answers ${response.status} and leads nowhere`);

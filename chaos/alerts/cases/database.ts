@@ -2,7 +2,7 @@ import { withClient } from "@perch/testkit/installation/scratch-database.ts";
 import { type AlertCase, repeat } from "../alert-case.ts";
 import { endBlockingSessionOfTick, endBlockingSessions, lockTable } from "../database-locks.ts";
 
-/** A PostgreSQL that answers, and in which somebody did what they should not. */
+/** Faults inside a PostgreSQL that still answers, such as a forgotten lock or a wrong constraint. */
 export const databaseCases: readonly AlertCase[] = [
   {
     fault: "a session holds a lock on a table that requests read",
@@ -18,7 +18,7 @@ export const databaseCases: readonly AlertCase[] = [
     },
   },
   {
-    fault: "somebody adds a constraint that refuses messages of sessions",
+    fault: "an operator adds a constraint that refuses messages of sessions",
     fires: { PerchRunServerErrors: "Remove what was added to Perch's tables by hand" },
     cause: async ({ postgres, tenant }) => {
       const alter = (change: string) =>
@@ -32,7 +32,8 @@ export const databaseCases: readonly AlertCase[] = [
     },
   },
   {
-    // Its threshold is a time and cannot be shortened: the erasure is stuck for real, and only its row says that it began hours ago.
+    // The threshold is a time that cannot be shortened. The erasure is really stuck; only its row pretends that it
+    // began hours ago.
     fault: "a session holds a lock on a table that an erasure needs, and the erasure is made three hours old by SQL",
     fires: { PerchErasureStuck: "Find the session that holds it" },
     cause: async (installation) => {

@@ -1,6 +1,6 @@
 import { type AlertCase, repeat } from "../alert-case.ts";
 
-/** What organisations are refused, and what is dropped. */
+/** Refusals that organisations get, and records that are dropped. */
 export const refusalCases: readonly AlertCase[] = [
   {
     fault: "a key that may only read tries many changes at once",
@@ -54,7 +54,7 @@ export const refusalCases: readonly AlertCase[] = [
     },
   },
   {
-    fault: "the issuer of people answers with errors while somebody tries to sign in",
+    fault: "the identity provider answers with errors while a user tries to sign in",
     fires: { PerchIssuerUnavailable: "Start the issuer, or let the node reach it." },
     cause: async ({ api, outside }) => {
       outside.isIssuerDown = true;

@@ -18,7 +18,7 @@ async function upgrade(installation: Installation): Promise<() => Promise<void>>
   };
 }
 
-/** Two runs of an agent with one slot are decided: one of them goes on and keeps the slot. */
+/** Two waiting runs of an agent with one slot are decided. One of them continues and occupies the slot. */
 async function holdBackDecidedRun({ tenant, postgres }: Installation): Promise<Fault> {
   const query = <T extends object>(text: string): Promise<T[]> =>
     withClient(postgres.adminUrl, async (client) => (await client.query<T>(text)).rows);
@@ -104,7 +104,7 @@ export const runCases: readonly AlertCase[] = [
     },
   },
   {
-    // Its threshold is a time and cannot be shortened: the run stands still for real, and only its row says since when.
+    // The threshold is a time that cannot be shortened. The run really stands still; only its row pretends since when.
     fault:
       "a run that was decided finds no slot, because another run of its agent has the only one, and is made old by SQL",
     fires: { PerchRunsNotContinued: "cancel runs of the agent, those that hold a slot or those that cannot go on" },
