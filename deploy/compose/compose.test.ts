@@ -35,7 +35,7 @@ const parsed = Object.entries(files).map(
   ([file, text]) => [file, parse(text, { merge: true }) as ComposeFile] as const,
 );
 
-/** Those that a file defines; one without an image only changes a service of the other file. */
+/** The services that a file defines. A service without an image only changes one of the other file. */
 const services = parsed.flatMap(([file, { services }]) =>
   Object.entries(services)
     .filter(([, { image }]) => image !== undefined)
@@ -113,7 +113,7 @@ test("only the network with the published port has a way out", () => {
   expect(open.map(([name]) => name)).toEqual(["outside"]);
 });
 
-test("there is no secret in the files: each is a file that create-secrets writes", () => {
+test("the files contain no secret: each is a file that create-secrets writes", () => {
   const [, { secrets = {} }] = parsed[0] ?? ["", { services: {}, networks: {} }];
   const written = readFileSync(
     join(import.meta.dirname, "../../packages/server/src/operator/commands/run-create-secrets.ts"),

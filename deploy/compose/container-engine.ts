@@ -7,7 +7,10 @@ export interface ContainerEngine {
   readonly name: "docker" | "podman";
   /** The program and its first arguments. */
   readonly compose: readonly [string, ...string[]];
-  /** Who owns the files that a container writes into a mounted folder, so that they are ours: rootless podman maps us to root. */
+  /**
+   * The owner of the files that a container writes into a mounted folder, so that they are ours: rootless podman maps
+   * us to root.
+   */
   readonly user: string;
 }
 
@@ -44,7 +47,7 @@ async function installPodmanCompose(): Promise<string> {
 const isOnPath = (command: string): boolean =>
   (process.env.PATH ?? "").split(delimiter).some((folder) => existsSync(join(folder, command)));
 
-/** Docker with its compose plugin, or podman; a sentence that says why if neither runs containers here. */
+/** Docker with its compose plugin, or podman. If neither runs containers here, a sentence with the reason. */
 export async function findContainerEngine(): Promise<ContainerEngine | string> {
   if ((await succeeds("docker", "info")) && (await succeeds("docker", "compose", "version")))
     return { name: "docker", compose: ["docker", "compose"], user: `${process.getuid?.()}:${process.getgid?.()}` };
@@ -57,6 +60,6 @@ export async function findContainerEngine(): Promise<ContainerEngine | string> {
 export const hasImage = ({ name }: ContainerEngine, image: string): Promise<boolean> =>
   succeeds(name, "image", "inspect", image);
 
-/** An image may be here and yet no container may run, for want of rights or namespaces. */
+/** An image may be here although no container can run, for lack of rights or namespaces. */
 export const runsContainers = ({ name }: ContainerEngine, image: string): Promise<boolean> =>
   succeeds(name, "run", "--rm", "--network", "none", image, "--version");

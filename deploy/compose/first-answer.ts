@@ -10,8 +10,8 @@ import server from "../../packages/server/package.json" with { type: "json" };
 import { type ContainerEngine, findContainerEngine, hasImage, runsContainers } from "./container-engine.ts";
 
 /**
- * From an empty directory to the first answer, with containers alone, as README.md beside this file describes it. Prints the seconds of
- * each phase, fails above the limit, and removes everything that it made.
+ * Measures the way from an empty directory to the first answer, only with containers, as README.md beside this file
+ * describes it. Prints the seconds of each phase, fails above the limit, and removes everything that it made.
  */
 
 const usage = `node deploy/compose/first-answer.ts [--cell]
@@ -22,11 +22,11 @@ Images are taken from SERVER_IMAGE, POSTGRES_IMAGE, VALKEY_IMAGE, RESTATE_IMAGE 
 HAPROXY_IMAGE, else from those that deploy/image builds, else from the compose file.`;
 
 const limitSeconds = 120;
-/** Nothing may hang: what takes longer is ended, and everything is removed. */
+/** Nothing may hang: a step that takes longer is ended, and everything is removed. */
 const phaseLimitMs = 180_000;
 const message = "Hello from an empty directory";
 
-/** What deploy/image leaves in the local storage, by the variable of the compose file. */
+/** The images that deploy/image builds into the local storage, by the variable of the compose file. */
 const builtImages: Readonly<Record<string, string>> = {
   SERVER_IMAGE: `localhost/perch-server:${server.version}`,
   POSTGRES_IMAGE: "localhost/perch-test-postgres:latest",
@@ -168,7 +168,10 @@ async function reachFirstAnswer(installation: Installation): Promise<number> {
   return (performance.now() - startedAt) / 1000;
 }
 
-/** Only what this project made: its containers, networks and volumes. Also after an interruption, so without a child that it ends. */
+/**
+ * Removes only the containers, networks and volumes of this project. It also runs after an interruption, so it waits
+ * synchronously for its command.
+ */
 function remove(installation: Installation): void {
   const { folder, env } = installation;
   const [command, ...args] = composeCommand(
@@ -190,7 +193,7 @@ function remove(installation: Installation): void {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** Why it failed is in what the containers printed. */
+/** The output of the containers shows why it failed. */
 function showLogs(installation: Installation): void {
   const { folder, env } = installation;
   const [command, ...args] = composeCommand(installation, "logs", "--tail", "15");

@@ -1,4 +1,4 @@
-/** Values that an operator may get wrong, and what helm then says. Each is added to the smallest example. */
+/** Values that an operator may get wrong, and helm's message about each. Each is added to the smallest example. */
 export interface BadValues {
   readonly title: string;
   /** As `--set-json` takes it: a path and a value. */

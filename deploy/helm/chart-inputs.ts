@@ -6,7 +6,7 @@ import { helmVersion } from "./helm-tool.ts";
 
 export const chartDir = join(import.meta.dirname, "perch");
 export const renderedDir = join(import.meta.dirname, "rendered");
-/** Says which templates and values the manifests beside it were rendered from. */
+/** The digest of the templates and values from which the manifests beside it were rendered. */
 export const digestFile = join(renderedDir, "inputs.sha256");
 
 export const chart = parse(readFileSync(join(chartDir, "Chart.yaml"), "utf8")) as {

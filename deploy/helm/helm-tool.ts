@@ -27,7 +27,7 @@ export async function run(
   return { code, ...output };
 }
 
-/** Builds helm from its Go modules into a folder that git ignores. There is no other source that every machine reaches. */
+/** Builds helm from its Go modules into a folder that git ignores. No other source is reachable from every machine. */
 async function build(): Promise<void> {
   console.log(`building helm ${helmVersion} from its Go modules into ${toolsDir}, for about three minutes ...`);
   const child = spawn("nice", ["go", "install", `helm.sh/helm/v4/cmd/helm@${helmVersion}`], {

@@ -18,7 +18,7 @@ describe.each(withPods)("%s", (_, manifest) => {
   const [container] = pod.spec.containers;
   const env = envOf(pod);
 
-  test("runs as nobody in particular, with no rights, no token and a limit", () => {
+  test("runs as an arbitrary user, with no rights, no token and a limit", () => {
     expect(pod.spec).toMatchObject({ automountServiceAccountToken: false, enableServiceLinks: false });
     expect(pod.spec.securityContext).toEqual({ runAsNonRoot: true, seccompProfile: { type: "RuntimeDefault" } });
     expect(container.securityContext).toEqual({
@@ -150,7 +150,7 @@ describe.each(byExample)("%s", (_, manifests) => {
     expect(job?.metadata.annotations?.["helm.sh/hook-delete-policy"]).toContain("before-hook-creation");
     expect(job && podOf(job).spec.containers[0].args).toEqual(["migrate", "--activate-release"]);
     expect(job && keysOf(job)).toEqual(["database-url", "master-key", "migration-database-url"]);
-    // What the Job needs must be there before the chart is.
+    // The Secrets and ConfigMaps of the Job must exist before the chart is installed.
     expect(ofKind(manifests, "Secret")).toEqual([]);
     expect(ofKind(manifests, "ConfigMap")).toEqual([]);
   });
@@ -171,13 +171,13 @@ test("pods of the release before differ from those of the next one only in the r
   expect(advanced).toBe(next);
 });
 
-test("without an autoscaler, the values say how many pods there are", () => {
+test("without an autoscaler, the values set the number of pods", () => {
   const [serve, worker] = ofKind(manifestsOf("minimal"), "Deployment");
   expect([serve?.spec.replicas, worker?.spec.replicas]).toEqual([1, 1]);
   expect(ofKind(manifestsOf("minimal"), "HorizontalPodAutoscaler")).toEqual([]);
 });
 
-test("an autoscaler decides alone how many pods there are, by a metric that exists", async () => {
+test("an autoscaler sets the number of pods by itself, by a metric that exists", async () => {
   const manifests = manifestsOf("upgrade");
   const scalers = ofKind(manifests, "HorizontalPodAutoscaler");
   const scaled = scalers.map(({ spec }) => spec.scaleTargetRef?.name);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { byExample, type Manifest, manifestsOf, ofKind, podOf, selects } from "./manifests.ts";
 
-/** Who reaches a port of the pods of a Deployment, according to all policies together. */
+/** The peers that reach a port of the pods of a Deployment, according to all policies together. */
 function whoReaches(manifests: readonly Manifest[], component: string, port: string) {
   const pods = ofKind(manifests, "Deployment")
     .map(podOf)
@@ -29,18 +29,18 @@ const namespace = (name: string) => ({ namespaceSelector: { matchLabels: { "kube
 describe("network policies", () => {
   const upgrade = manifestsOf("upgrade");
 
-  test("let the engine alone call workers of any release", () => {
+  test("allow only the engine to call workers of any release", () => {
     const engine = [{ ...namespace("restate"), podSelector: { matchLabels: { app: "restate" } } }];
     expect(whoReaches(upgrade, "worker", "worker")).toEqual([engine, engine]);
   });
 
-  test("let Prometheus alone read metrics", () => {
+  test("allow only Prometheus to read metrics", () => {
     const prometheus = [namespace("monitoring")];
     expect(whoReaches(upgrade, "worker", "metrics")).toEqual([prometheus, prometheus]);
     expect(whoReaches(upgrade, "serve", "metrics")).toEqual([prometheus]);
   });
 
-  test("let the ingress controller alone call the API", () => {
+  test("allow only the ingress controller to call the API", () => {
     expect(whoReaches(upgrade, "serve", "http")).toEqual([[namespace("ingress-nginx")]]);
   });
 
@@ -56,7 +56,7 @@ describe("network policies", () => {
       for (const { cidr, except } of blocks)
         expect(except).toContain(cidr === "0.0.0.0/0" ? "169.254.0.0/16" : "fd00:ec2::/32");
       expect(blocks.length).toBeGreaterThanOrEqual(1);
-      // It holds for every pod of the installation, the Job too.
+      // The policy applies to every pod of the installation, including the Job.
       for (const manifest of manifests.filter(({ spec }) => spec.template !== undefined))
         expect(selects(all?.spec.podSelector?.matchLabels ?? {}, podOf(manifest).metadata.labels)).toBe(true);
     },

@@ -7,9 +7,9 @@ import { findHelm, helmVersion, type Result, run } from "./helm-tool.ts";
 import { ofKind, parseManifests } from "./manifests.ts";
 
 /**
- * Renders every example of the chart, and writes two of them into rendered/ with a digest of what they were rendered from. With
- * --check it writes nothing: it compares, runs `helm lint`, and tries values that must be refused. CI has no helm, so it relies on
- * the digest.
+ * Renders every example of the chart, and writes two of them into rendered/ with a digest of their inputs. With --check
+ * it writes nothing: it compares, runs `helm lint`, and tries values that must be refused. CI has no helm, so it relies
+ * on the digest.
  */
 
 const helm = await findHelm();
@@ -43,7 +43,7 @@ async function write(): Promise<void> {
 /** Every problem, one line each. */
 async function* problems(): AsyncGenerator<string> {
   const { stdout: version } = await run(helm, ["version", "--template", "{{.Version}}"]);
-  // One that was built from modules says only v4.3.
+  // A helm that was built from modules reports only v4.3.
   if (!`${helmVersion}.`.startsWith(`${version}.`))
     yield `this helm is ${version}, and the manifests were rendered by ${helmVersion}`;
   const files = readdirSync(renderedDir).filter((file) => file.endsWith(".yaml"));

@@ -1,7 +1,7 @@
 """Checks the rendered manifests with Kubernetes' own schemas, and the schema of the values with examples and wrong values.
 
 validate.ts runs it, with {"rendered": DIR, "chart": DIR, "versions": [...], "badValues": [...]} on standard input. Each
-problem is a line; the last line counts what was checked.
+problem is a line; the last line counts the checks.
 """
 
 import copy

@@ -20,8 +20,9 @@ import { listNpmPackages } from "./npm-packages.ts";
 import { makeSbom } from "./sbom.ts";
 
 /**
- * The folder with the server and everything from npm that it needs. Dependencies are those of pnpm-lock.yaml, and our own code is that
- * of the packed packages, so an image runs what the packages on npm would. The Dockerfile calls this file for the same folder.
+ * The folder with the server and its npm dependencies. The versions are those of pnpm-lock.yaml, and our own code is
+ * that of the packed packages, so an image runs the same code as the packages on npm. The Dockerfile calls this file
+ * for the same folder.
  */
 
 const root = join(import.meta.dirname, "../..");
@@ -54,7 +55,7 @@ function moveOwnDependencies(from: string, to: string): void {
   }
 }
 
-/** Only the build for this machine's processor, and none of what its install script needs. */
+/** Contains only the build for this machine's processor, and nothing that only its install script needs. */
 function copyEmbedder(target: string): void {
   const runtime = realpathSync(join(root, "packages/server/node_modules/onnxruntime-node"));
   const builds = join("bin/napi-v6/linux", process.arch);
@@ -72,7 +73,10 @@ function copyEmbedder(target: string): void {
   cpSync(weights, join(target, "embedder"), { recursive: true, dereference: true });
 }
 
-/** What Node never loads: types, sources, source maps (the server runs without --enable-source-maps), links and documents. */
+/**
+ * Files that Node never loads: types, sources, source maps (the server runs without --enable-source-maps), links and
+ * documents.
+ */
 const unused = /\.(map|ts|mts|cts|md|markdown|flow|tsbuildinfo)$|^(\.bin|\.github|\.modules\.yaml|\.pnpm.*)$/;
 
 function prune(target: string): void {

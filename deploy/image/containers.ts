@@ -7,7 +7,7 @@ const execute = promisify(execFile);
 /** Debian's other runtime, crun, refuses the cgroups of some machines that runc accepts. */
 const runtime = findOnPath("runc") ? ["--runtime", "runc"] : [];
 
-/** Runs podman and returns what it printed. Secrets are in `env`, from where podman passes those on that `--env` names. */
+/** Runs podman and returns its output. Secrets are in `env`; podman passes on those that `--env` names. */
 export async function podman(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<string> {
   const { stdout } = await execute("podman", [...runtime, ...args], {
     env: { ...process.env, ...env },
@@ -33,7 +33,10 @@ export async function whyNoContainers(): Promise<string | undefined> {
 /** podman's own defaults are more than a machine without CAP_SYS_RESOURCE may give. */
 const limits = ["nofile", "nproc"].flatMap((name) => ["--ulimit", `${name}=4096:4096`]);
 
-/** What an operator who trusts nobody gives a container: no rights, nothing to write to, and a user that nobody knows. */
+/**
+ * The strictest container that an operator may configure: no rights, nothing to write to, and a user without an
+ * account.
+ */
 export const confined = [
   ...limits,
   ...["--read-only", "--read-only-tmpfs=false"],
@@ -52,7 +55,7 @@ export interface Container {
 
 const passed = (env: NodeJS.ProcessEnv) => Object.keys(env).flatMap((name) => ["--env", name]);
 
-/** Starts a container on the network of this machine, where the services of the tests are. */
+/** Starts a container on the network of this machine, which has the services of the tests. */
 export async function startContainer(image: string, args: string[], env: NodeJS.ProcessEnv): Promise<Container> {
   const id = await podman(["run", "--detach", "--network", "host", ...confined, ...passed(env), image, ...args], env);
   const inspect = (field: string) => podman(["container", "inspect", "--format", `{{.State.${field}}}`, id]);

@@ -12,7 +12,7 @@ export interface DebianPackage {
   readonly control: string;
 }
 
-/** Downloads packages and what they depend on, with the signatures checked. Returns the files. */
+/** Downloads packages and their dependencies, and checks the signatures. Returns the files. */
 export async function downloadPackages(packages: readonly string[], folder: string): Promise<string[]> {
   const downloads = join(folder, "downloads");
   mkdirSync(downloads, { recursive: true });
@@ -54,7 +54,7 @@ function writeFile(root: string, path: string, text: string): void {
   writeFileSync(join(root, path), text);
 }
 
-/** Programs and scripts of the packages, which nothing here calls, and what only people at a terminal read. */
+/** Programs and scripts of the packages that nothing here calls, and files that only people at a terminal read. */
 const unused = [
   "etc/ca-certificates",
   "etc/kernel",
@@ -86,7 +86,8 @@ export async function makeDebianLayer(root: string, folder: string): Promise<Deb
   const account = `${user.name}:x:${user.id}:${user.id}:${user.name}:/nonexistent:/usr/sbin/nologin`;
   writeFile(root, "etc/passwd", `root:x:0:0:root:/root:/usr/sbin/nologin\n${account}\n`);
   writeFile(root, "etc/group", `root:x:0:\n${user.name}:x:${user.id}:\n`);
-  // Without this file, what glibc looks at first has changed between its releases. Names of a compose network are in both.
+  // Sets the order of lookups, because glibc's default without this file has changed between its releases. Names of a
+  // compose network are in both sources.
   writeFile(root, "etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files dns\n");
   symlinkSync("/usr/share/zoneinfo/Etc/UTC", join(root, "etc/localtime"));
   for (const { name, control } of packages) writeFile(root, `var/lib/dpkg/status.d/${name}`, control);

@@ -18,7 +18,7 @@ interface Wanted {
 const pairs = (flag: string, values: Readonly<Record<string, string>>) =>
   Object.entries(values).flatMap(([name, value]) => [flag, `${name}=${value}`]);
 
-/** The arguments of `buildah config` that make an image what image-layout.ts says. */
+/** The arguments of `buildah config` that configure an image as image-layout.ts describes. */
 export const imageConfig = ({ release, embedder }: Wanted): string[] => [
   ...["--entrypoint", JSON.stringify(entrypoint)],
   ...["--cmd", command.join(" ")],

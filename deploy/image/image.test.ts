@@ -34,7 +34,7 @@ describe.skipIf(obstacle !== undefined)("the image of the server", () => {
   /** The files of the image, as a folder. */
   let files: string;
   let components: Component[];
-  /** From inside, so that a pattern such as `./var/*` is about the image and not about where it is mounted. */
+  /** Runs inside the image, so that a pattern such as `./var/*` does not depend on the mount point. */
   const find = (...tests: string[]): string[] =>
     execFileSync("find", [".", ...tests, "-printf", "%P\n"], { cwd: files, encoding: "utf8" })
       .split("\n")
@@ -59,7 +59,7 @@ describe.skipIf(obstacle !== undefined)("the image of the server", () => {
     expect(Number(await podman(["image", "inspect", "--format", "{{.Size}}", image]))).toBeLessThan(300e6);
   });
 
-  test("is configured as image-layout.ts says", async () => {
+  test("is configured as image-layout.ts describes", async () => {
     const [{ Config: config }] = JSON.parse(await podman(["image", "inspect", image])) as [
       { Config: Record<string, unknown> & { Labels: Record<string, string> } },
     ];
@@ -86,7 +86,7 @@ describe.skipIf(obstacle !== undefined)("the image of the server", () => {
     ).toEqual([]);
   });
 
-  test("has no file that gives rights, that others may write, or that belongs to anybody but root", () => {
+  test("has no file that gives rights, that others may write, or that belongs to a user other than root", () => {
     expect(find("-perm", "/6000")).toEqual([]);
     expect(find("-perm", "-0002", "-not", "-type", "l").sort()).toEqual(["tmp", "var/lock", "var/tmp"]);
     expect(find("(", "-not", "-uid", "0", "-o", "-not", "-gid", "0", ")")).toEqual([]);
@@ -192,7 +192,7 @@ describe.skipIf(obstacle !== undefined)("the image of the server", () => {
       expect(await server.stop(30)).toBe(0);
     });
 
-    test("ends at once when it is told to stop while it waits for the engine", async () => {
+    test("stops at once on a signal while it waits for the engine", async () => {
       const nowhere = `http://127.0.0.1:${await freePort()}`;
       const server = await start(["all"], { PERCH_RESTATE_INGRESS_URL: nowhere, PERCH_RESTATE_ADMIN_URL: nowhere });
       await expect.poll(server.logs, { timeout: 60_000 }).toContain("worker registration failed, will retry");

@@ -7,8 +7,8 @@ import { debianSuite } from "./image-layout.ts";
 import { writeImage } from "./write-image.ts";
 
 /**
- * Images of the parts around the server, for tests of the compose file on a machine that reaches no registry. They behave as the public
- * images do where the compose file relies on it, and are for tests only.
+ * Images of the parts around the server, for tests of the compose file on a machine that reaches no registry. They
+ * imitate the public images as far as the compose file relies on them, and are for tests only.
  */
 
 const root = join(import.meta.dirname, "../..");
@@ -64,7 +64,7 @@ const parts: Readonly<Record<string, () => Part>> = {
     files: { "/usr/local/bin/restate-server": restateBinary() },
     config: [
       ...entrypoint("/usr/local/bin/restate-server"),
-      // The engine keeps its data in ./restate-data, as in its public image.
+      // The engine stores its data in ./restate-data, as in its public image.
       ...["--workingdir", "/", "--port", "8080/tcp", "--port", "9070/tcp", "--port", "5122/tcp"],
       ...searchPath("/usr/local/bin"),
     ],

@@ -9,7 +9,7 @@ interface Contents {
   readonly createdAt: Date;
   readonly npm: readonly NpmPackage[];
   readonly debian: readonly DebianPackage[];
-  /** The folder that becomes `/`, where Debian's copyright files are. */
+  /** The folder that becomes `/`. It has Debian's copyright files. */
   readonly root: string;
 }
 

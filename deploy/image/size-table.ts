@@ -16,7 +16,7 @@ function bytesIn(path: string): number {
 
 const megabytes = (bytes: number) => (bytes / 1e6).toFixed(1).padStart(7);
 
-/** What is inside by size, the largest first. */
+/** The content of the image by size, the largest first. */
 export function sizeTable(system: string, application: string): string {
   const modules = join(application, "node_modules");
   const node = bytesIn(join(system, "usr/local/bin/node"));

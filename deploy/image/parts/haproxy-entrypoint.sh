@@ -1,5 +1,5 @@
 #!/bin/sh
-# Behaves as the public image of HAProxy does where a compose file relies on it.
+# Imitates the public image of HAProxy as far as a compose file relies on it.
 set -e
 
 case "${1:-}" in -*) set -- haproxy "$@" ;; esac

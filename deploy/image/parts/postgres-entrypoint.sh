@@ -1,5 +1,5 @@
 #!/bin/bash
-# Behaves as the public image of PostgreSQL does where a compose file relies on it.
+# Imitates the public image of PostgreSQL as far as a compose file relies on it.
 set -euo pipefail
 
 case "${1:-}" in -*) set -- postgres "$@" ;; esac

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Behaves as the public image of Valkey does where a compose file relies on it.
+# Imitates the public image of Valkey as far as a compose file relies on it.
 set -e
 
 case "${1:-}" in -* | *.conf) set -- valkey-server "$@" ;; esac

@@ -76,7 +76,7 @@ annotations:
 - name: secrets
   secret:
     secretName: {{ .root.Values.existingSecret }}
-    # Readable for whichever user the pod runs as. Nobody else is in the pod.
+    # Readable for any user that the pod runs as. The pod has no other user.
     defaultMode: 292 # 0444
     items:
       {{- range .keys | uniq | sortAlpha }}

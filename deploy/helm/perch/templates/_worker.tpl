@@ -53,7 +53,7 @@ spec:
           ports:
             - { name: worker, containerPort: 7401 }
             - { name: metrics, containerPort: 9464 }
-          # Longer than PERCH_START_WAIT_SECONDS, after which the process says itself what is missing.
+          # Longer than PERCH_START_WAIT_SECONDS, after which the process itself reports the missing dependency.
           startupProbe:
             httpGet: { path: /healthz, port: worker }
             periodSeconds: 2
