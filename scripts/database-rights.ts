@@ -72,7 +72,7 @@ function tableOfFunctions(functions: readonly DatabaseFunction[], owner: string)
   return table(["functions", "belong to", "each runs with the rights of", "sets the organisation itself"], rows);
 }
 
-/** What row-level security leaves out, in sentences. */
+/** The tables that row-level security does not cover, in sentences. */
 function exceptions(relations: readonly Relation[], policies: readonly Policy[]): string {
   const tables = relations.filter(({ parent }) => parent === null);
   const named = (kept: readonly Relation[]) => list(kept.map(({ name }) => name));

@@ -36,13 +36,15 @@ function measureNodeStart(): void {
   nodeStarts.push((performance.now() - startedAt) / 1000);
 }
 
-/** How much longer everything takes now than on a calm machine: the median of what was measured, at least 1. */
+/** How much longer everything takes now than on a calm machine: the median of the measurements, at least 1. */
 function slowdown(): number {
   const sorted = nodeStarts.toSorted((a, b) => a - b);
   return Math.max(1, (sorted[Math.floor(sorted.length / 2)] ?? 0) / calmNodeStartSeconds);
 }
 
-/** Returns which part of the processor time that was wanted since then other virtual machines took; 0 where that is not known. */
+/**
+ * Returns the share of the requested processor time that other virtual machines took since then; 0 if it is not known.
+ */
 function watchStolen(): () => number {
   if (!existsSync("/proc/stat")) return () => 0;
   const before = readCpuTimes({});
@@ -68,7 +70,10 @@ function install(folder: string, tarballs: ReadonlyMap<string, string>): void {
   execFileSync("npm", npmInstall, { cwd: folder, env, stdio: "inherit" });
 }
 
-/** Resolves with what `find` finds in the output, or with all of it at the end, and notes the longest time without output. */
+/**
+ * Resolves with the result of `find` in the output, or with the whole output at the end, and records the longest time
+ * without output.
+ */
 async function read(title: string, child: ChildProcess, find: (text: string) => string | undefined): Promise<string> {
   let text = "";
   let lastAt = performance.now();
@@ -178,7 +183,7 @@ try {
   try {
     console.error(readFileSync(log, "utf8").split("\n").slice(-20).join("\n"));
   } catch {
-    // The server did not start, so there is no log.
+    // The server did not start, so it has no log.
   }
   process.exitCode = 1;
 } finally {

@@ -4,7 +4,10 @@ import { parseArgs } from "node:util";
 import { newestVersion } from "./release/changelog.ts";
 import { type Checkout, checks, type Outcome, openCheckout } from "./release/checks.ts";
 
-/** The checklist of a release: what can be checked is, and what only a person may do is printed. */
+/**
+ * The checklist of a release. It checks everything that a program can check, and prints the steps that only a person
+ * may do.
+ */
 
 const usage = `node scripts/release.ts [--quick] [--tag]
 
@@ -13,7 +16,7 @@ const usage = `node scripts/release.ts [--quick] [--tag]
 
 The exit code is 0 if nothing failed. What it says of the rest is for you to do.`;
 
-/** Nothing is silent for long: a line says every ten seconds what is still being checked. */
+/** While it runs, it prints every ten seconds which checks are still under way. */
 async function runWithProgress(title: string, work: Promise<Outcome>): Promise<Outcome> {
   const startedAt = performance.now();
   const timer = setInterval(

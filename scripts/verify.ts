@@ -75,7 +75,7 @@ async function runStage(stage: Stage): Promise<StageResult> {
       total.failed += failed;
       total.cpuSeconds += cpuSeconds;
       total.repeated.push(...repeated);
-      // What follows a failed static check would only fail more slowly.
+      // Checks that follow a failed static check would only fail more slowly.
       if (failed > 0 && "tool" in check) break;
     }
   } catch (error) {
@@ -163,7 +163,7 @@ if (options.plan) {
   printNotRun(chosen);
   if (options.quick) console.log("this was not a verification: pnpm verify is");
   const sum = (of: "passed" | "failed") => results.reduce((total, result) => total + result[of], 0);
-  // Both are defects, and the full tier is where they are mended.
+  // Both are defects, and the full tier is the place to repair them.
   const defects = options.full ? over + repeated.length : 0;
   const failed = sum("failed") + badTitles.length + defects;
   console.log(`${sum("passed")} passed, ${failed} failed`);

@@ -29,7 +29,7 @@ function readPlan(): Plan {
     changeset("status", `--output=${relative(root, file)}`);
     return JSON.parse(readFileSync(file, "utf8")) as Plan;
   } catch {
-    // It has said why: packages have changed without a file, or there is no branch to compare with.
+    // The command has printed the reason: packages have changed without a file, or there is no branch to compare with.
     return { changesets: [], releases: [] };
   } finally {
     rmSync(folder, { recursive: true });

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 
 const client = (name: string) => readFileSync(join(import.meta.dirname, "client", name), "utf8");
 
-/** Writes scripts, styles and what is searched, and returns a version that changes with any of them. */
+/** Writes scripts, styles and the search text, and returns a version that changes with any of them. */
 export function writeAssets(out: string, searchSections: string): string {
   const miniSearch = readFileSync(fileURLToPath(import.meta.resolve("minisearch")), "utf8");
   const assets = {

@@ -53,7 +53,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** A page that notes what it asks for, and what goes wrong in it. */
+/** A page that records its requests and its errors. */
 async function openPage(colorScheme: "light" | "dark" = "light") {
   const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, colorScheme });
   const asked: string[] = [];
@@ -173,7 +173,7 @@ describe("the reference", () => {
   }, 120_000);
 });
 
-/** A key that holds `approve` and `operate` too, which are in no role; `operate` comes from an operator alone. */
+/** A key that also has `approve` and `operate`, which no role includes; only an operator grants `operate`. */
 async function createKeyForEverything({ url, run }: Installation, admin: string): Promise<string> {
   const { organisation } = await readData<{ organisation: { id: string } }>(`${url}/v1/me`, admin);
   const operator = await run("create-key", "--organisation", organisation.id, "--role", "admin", "--operate");
@@ -187,10 +187,10 @@ async function readData<Data>(url: string, key: string, init: { method?: string;
   return ((await response.json()) as { data: Data }).data;
 }
 
-/** What an example shows in place of a secret: a code of a second factor, or the key that signs a browser in. */
+/** The placeholder of a secret in an example: a code of a second factor, or the key that signs a browser in. */
 const withInventedSecret = ["/v1/mfa/", '"api_key": "perch_Example'];
 
-/** A 404 is right: the ids belong to nobody. So is a 401 for a secret that does not exist. */
+/** A 404 is right, because the ids do not exist. So is a 401 for a secret that does not exist. */
 function isUnderstood(example: string, answer: string): boolean {
   const hasInventedSecret = withInventedSecret.some((part) => example.includes(part));
   return /\n(2\d\d|404|409|503)$/.test(answer) || (hasInventedSecret && answer.endsWith("\n401"));

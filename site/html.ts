@@ -6,7 +6,7 @@ export function escapeHtml(text: string): string {
   return text.replace(/[&<>"]/g, (character) => entities[character] ?? character);
 }
 
-/** Reads back what escapeHtml, markdown-it and highlight.js write. */
+/** Decodes the entities that escapeHtml, markdown-it and highlight.js write. */
 export function unescapeHtml(text: string): string {
   return text.replace(/&(?:lt|gt|quot|amp|#39|#x27);/g, (entity) => characters[entity] ?? entity);
 }
@@ -24,7 +24,7 @@ export function relativeUrl(fromPage: string, target: string): string {
   return relative + (fragment === undefined ? "" : `#${fragment}`) || posix.basename(fromPage);
 }
 
-/** What a reader sees, in one line. Tags within a sentence leave no space behind. */
+/** The visible text, in one line. Tags within a sentence leave no space behind. */
 export function textOf(html: string): string {
   const text = html.replace(/<\/?(?:a|code|em|strong|span)\b[^>]*>/g, "").replace(/<[^>]+>/g, " ");
   return unescapeHtml(text).replace(/\s+/g, " ").trim();

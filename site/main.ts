@@ -5,9 +5,9 @@ import { buildSite } from "./build-site.ts";
 /**
  * `node site/main.ts [--out FOLDER]` writes the documentation site, by default to site/dist.
  *
- * A generator of our own, because links, diagrams and the API reference are most of the work and ours in any case. VitePress 1.6
- * added 124 packages where this needs 10, took 25 s of processor time where this takes 4, and a guide loaded 171 kB of script
- * where this has 3.
+ * The generator is our own, because links, diagrams and the API reference are most of the work and would be ours in any
+ * case. VitePress 1.6 added 124 packages instead of 10, took 25 s of processor time instead of 4, and a guide loaded
+ * 171 kB of script instead of 3.
  */
 
 const { values } = parseArgs({ options: { out: { type: "string", default: resolve(import.meta.dirname, "dist") } } });

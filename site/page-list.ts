@@ -120,7 +120,7 @@ function checkFolders(repository: string): string[] {
     .map((folder) => `${folder} is a folder that site/page-list.ts does not know`);
 }
 
-/** What a folder says about itself comes first. */
+/** The page about the folder itself comes first. */
 function withReadme(repository: string, folder: string): string[] {
   const readme = `${folder}/README.md`;
   const pages = markdownIn(repository, folder).map((name) => `${folder}/${name}.md`);

@@ -1,12 +1,12 @@
 import { textOf } from "./html.ts";
 
 export interface SitePage {
-  /** Where the text comes from, for messages. */
+  /** The source of the text, for messages. */
   readonly source: string;
   /** Relative to the root of the site. */
   readonly url: string;
   readonly title: string;
-  /** In the menu, where the part of the site is known; the title unless given. */
+  /** The title in the menu, which already names the part of the site; by default the title of the page. */
   readonly label?: string;
   /** The article: begins with its h1, and every heading has an id. */
   readonly html: string;

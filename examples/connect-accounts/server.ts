@@ -35,7 +35,7 @@ const signInForm = (next: string): string =>
   `<form method="post" action="/sign-in"><input type="hidden" name="next" value="${escapeHtml(next)}">
 <label>User name <input name="user" required></label> <button>Sign in</button></form>`;
 
-/** What a user can do about the mailbox, by the state of the connection. */
+/** The actions that a user has for the mailbox, by the state of the connection. */
 function mailboxPart(connection: Connection | undefined): string {
   if (connection?.status === "active") return `<p>Your mailbox: Connected</p>${button("/disconnect", "Disconnect")}`;
   if (connection?.status === "needs_reauth")
@@ -77,7 +77,10 @@ const notices: Readonly<Record<string, string>> = {
   failed: "That did not work. Please try again.",
 };
 
-/** The browser has returned from the provider. The session says whose browser it is; anybody could have made the address. */
+/**
+ * The browser has returned from the provider. The session shows which user's browser it is, because any site could have
+ * made the address.
+ */
 async function confirm(user: string, query: URLSearchParams): Promise<string> {
   const [id, code] = [query.get("connection_id"), query.get("code")];
   if (query.get("error") === "access_denied") return "denied";
@@ -86,7 +89,7 @@ async function confirm(user: string, query: URLSearchParams): Promise<string> {
     await perch.connections.confirm(agent, id, { user_id: user, code });
     return "connected";
   } catch (error) {
-    // Among others, this is a link that somebody else was given: Perch refuses it, and nothing is connected.
+    // One case is a link that was given to another user. Perch refuses it, and nothing is connected.
     if (error instanceof PerchError && error.status !== undefined && error.status < 500) return "failed";
     throw error;
   }
@@ -128,12 +131,13 @@ async function handle(request: IncomingMessage, response: ServerResponse): Promi
   const { pathname, searchParams } = new URL(request.url ?? "/", origin);
   const user = userOf(request.headers.cookie);
   if (request.method === "POST") {
-    // Browsers say which site a form was sent from. Forms of other sites change nothing here.
+    // Browsers report which site sent a form. Forms of other sites change nothing here.
     if (request.headers.origin !== origin) return sendPage(response, 403, "<p>Use the forms of this page.</p>");
     return handlePost(pathname, new URLSearchParams(await text(request)), user, response);
   }
   if (pathname !== "/" && pathname !== "/connected") return sendPage(response, 404, "<p>There is no such page.</p>");
-  // Without a session there is nobody to confirm for. The code is valid for two minutes, so the sign-in leads back to this page.
+  // Without a session, the user to confirm for is unknown. The code is valid for two minutes, so the sign-in leads back
+  // to this page.
   if (user === undefined) return sendPage(response, 200, signInForm(request.url ?? "/"));
   if (pathname === "/connected") return redirect(response, `/?notice=${await confirm(user, searchParams)}`);
   const notice = notices[searchParams.get("notice") ?? ""] ?? "";

@@ -1,8 +1,8 @@
-// In place of your own sign-in: it believes every user name. What matters for connections is that the user of a request comes from a
-// session that this application has signed, and never from an address or a form.
+// This stands in for your own sign-in, and accepts every user name. For connections, it matters that the user of a
+// request comes from a session that this application has signed, and never from an address or a form.
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 
-/** Sessions end with the process. Keep the key where all your processes find it. */
+/** Sessions end with the process. In production, store the key so that all your processes can read it. */
 const key = randomBytes(32);
 const maxAgeSeconds = 8 * 60 * 60;
 

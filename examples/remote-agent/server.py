@@ -1,4 +1,4 @@
-"""A remote agent in Python that answers in one piece, and nobody but agents of your organisation at Perch:
+"""A remote agent in Python that answers in one piece, and only agents of your organisation at Perch:
 
 pip install 'perch-sdk[verify]'
 export PERCH_URL=https://perch.example PERCH_ORGANISATION=org_… PUBLIC_ORIGIN=https://agent.example PORT=8802
@@ -16,7 +16,7 @@ PERCH_URL = os.environ["PERCH_URL"]  # its keys say which calls are from Perch
 PERCH_ORGANISATION = os.environ["PERCH_ORGANISATION"]
 # By which Perch calls this service, whatever a proxy in between makes of it.
 PUBLIC_ORIGIN = os.environ.get("PUBLIC_ORIGIN", f"http://127.0.0.1:{PORT}")
-# Where this service runs as several processes, let them share a store.
+# If this service runs as several processes, they must share a store.
 replay_store = MemoryReplayStore()
 
 
@@ -26,7 +26,7 @@ def reply(question: dict) -> str:
     return f"Turn {turn}: {question['context']['user_id'] or 'somebody'} said {question['message']}"
 
 
-# Answers by idempotency key: a retried request gets the first answer again. Keep them in a database in production.
+# Answers by idempotency key. A retried request gets the first answer again. Store them in a database in production.
 answers: dict[str, str] = {}
 lock = threading.Lock()
 

@@ -1,4 +1,4 @@
-// A remote agent in TypeScript that streams, and answers nobody but agents of your organisation at Perch:
+// A remote agent in TypeScript that streams, and answers only agents of your organisation at Perch:
 // PERCH_URL=https://perch.example PERCH_ORGANISATION=org_… PUBLIC_ORIGIN=https://agent.example PORT=8801 \
 //   node examples/remote-agent/server.ts
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -13,7 +13,7 @@ if (!organisation)
   throw new Error("Set PERCH_ORGANISATION to the id that perch whoami shows: only its agents may call.");
 /** By which Perch calls this service, whatever a proxy in between makes of it. */
 const origin = process.env.PUBLIC_ORIGIN ?? `http://127.0.0.1:${port}`;
-/** Where this service runs as several processes, let them share a store. */
+/** If this service runs as several processes, they must share a store. */
 const replayStore = createMemoryReplayStore();
 const expected = { origin, directory, organisation, replayStore };
 
@@ -25,7 +25,9 @@ async function reply({ message, context, history }: Question): Promise<string> {
   return `Turn ${turn}: ${context.user_id || "somebody"} said ${message}`;
 }
 
-/** Answers by idempotency key: a retried request gets the first answer again. Keep them in a database in production. */
+/**
+ * Answers by idempotency key. A retried request gets the first answer again. Store them in a database in production.
+ */
 const answers = new Map<string, Promise<string>>();
 
 async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {

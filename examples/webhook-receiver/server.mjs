@@ -12,7 +12,9 @@ function isSignatureValid(rawBody, signature) {
   return received.length === expected.length && timingSafeEqual(received, expected);
 }
 
-/** Deliveries may arrive twice and in any order: deduplicate by event id. Keep them in a database in production. */
+/**
+ * Deliveries may arrive twice and in any order, so deduplicate by event id. Store the ids in a database in production.
+ */
 const seenEventIds = new Set();
 
 /** Your code. If it is slow, respond first and do the work later. */

@@ -30,7 +30,7 @@ async function readTokenEvent(server: StoryServer, path: string): Promise<unknow
   return JSON.parse(data);
 }
 
-/** Sends the requests of the story over HTTP, and keeps what it shows. */
+/** Sends the requests of the story over HTTP, and records those that it shows. */
 class Recorder {
   readonly #server: StoryServer;
   readonly #values: StableValues;

@@ -4,7 +4,7 @@ import { idPrefixes } from "../../packages/contract/src/index.ts";
 const storyStartMs = Date.parse("2026-01-31T12:00:00.000Z");
 const dayMs = 86_400_000;
 
-/** Values that differ from recording to recording and that only the name of their field tells from others. */
+/** Values that differ between recordings and that can only be recognised by the name of their field. */
 const fixedFields: Readonly<Record<string, unknown>> = {
   duration_ms: 40,
   address: "203.0.113.7",
@@ -17,7 +17,7 @@ const fixedFields: Readonly<Record<string, unknown>> = {
 const example = "Example";
 const pad = (count: number, length: number) => String(count).padStart(length, "0");
 
-/** What is random, and the made-up text of the same form that stands for the first, second … of it. */
+/** A pattern of random values, and the made-up text of the same form that replaces the first, second … of them. */
 const randomTexts: readonly { readonly pattern: RegExp; readonly fake: (count: number, found: string) => string }[] = [
   {
     pattern: new RegExp(`\\b(${Object.values(idPrefixes).join("|")})_[0-7][0-9a-hjkmnp-tv-z]{25}\\b`, "g"),
@@ -45,7 +45,9 @@ const randomTexts: readonly { readonly pattern: RegExp; readonly fake: (count: n
 
 const isTime = (text: string): boolean => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/.test(text);
 
-/** Replaces what is random or depends on the clock by values of the same form that are plainly made up, the same in every recording. */
+/**
+ * Replaces random values and times by values of the same form that are plainly made up and the same in every recording.
+ */
 export class StableValues {
   readonly #stepStartsMs: number[] = [];
   readonly #fakes = new Map<string, string>();
@@ -92,7 +94,7 @@ export class StableValues {
     this.#counts.set(kind, count);
     const made = fake(count, found);
     this.#fakes.set(found, made);
-    // A fake is found again where an answer repeats what a request had.
+    // A fake is recognised again if an answer repeats a value of a request.
     this.#fakes.set(made, made);
     return made;
   }

@@ -8,7 +8,7 @@ const places: Readonly<Record<InstallationPart["name"], string>> = {
   valkey: "valkey:6379",
 };
 
-/** What differs from recording to recording in the answer about an installation: times, sizes, and where its parts are. */
+/** The parts of the answer about an installation that differ between recordings: times, sizes, and addresses. */
 export function steadyInstallation(body: unknown): unknown {
   const { success, data } = single(Installation).parse(body);
   return {

@@ -38,7 +38,7 @@ async function outcomeOf(title: string): Promise<string> {
 }
 
 describe("the checklist of a release", () => {
-  test("passes in its quick form for a clean commit, and says what a person has to do", () => {
+  test("passes in its quick form for a clean commit, and prints the steps for a person", () => {
     const { status, stdout } = spawnSync(process.execPath, ["--no-warnings", path("scripts/release.ts"), "--quick"], {
       cwd: dirname(folder),
       encoding: "utf8",
@@ -87,7 +87,7 @@ describe("the checklist of a release", () => {
     git("checkout", "--quiet", "--", ".");
   });
 
-  test("upgrades from the image of the last tag, and says how to get it", async () => {
+  test("upgrades from the image of the last tag, and shows how to get it", async () => {
     expect(await outcomeOf("upgrade from the last release")).toMatch(/^skipped there is no earlier tag/);
     git("tag", "v0.0.1");
     expect(await outcomeOf("upgrade from the last release")).toMatch(

@@ -7,9 +7,9 @@ import { newestVersion } from "./changelog.ts";
 import { incompatibleChanges, type OpenApi } from "./openapi-changes.ts";
 import { readVersions } from "./version-places.ts";
 
-/** What must be true of a commit that becomes a release. */
+/** The conditions that a commit must meet to become a release. */
 
-/** What was found; a problem says what to do about it. */
+/** The finding. A problem also describes its remedy. */
 export type Outcome =
   | { readonly state: "ok" | "skipped"; readonly text: string }
   | { readonly state: "FAILED"; readonly text: string };
@@ -40,7 +40,7 @@ const skipped = (text: string): Outcome => ({ state: "skipped", text });
 const failed = (text: string): Outcome => ({ state: "FAILED", text });
 const changelogOf = ({ root }: Checkout) => newestVersion(readFileSync(join(root, "CHANGELOG.md"), "utf8"));
 
-/** Runs a program that says itself what is wrong; its last lines are the reason. */
+/** Runs a program that reports its own problems; its last lines are the reason. */
 async function runProgram({ execute }: Checkout, command: string, ...args: string[]): Promise<Outcome> {
   try {
     const lines = (await execute(command, ...args)).split("\n");
@@ -134,7 +134,10 @@ const checkImage = (checkout: Checkout): Promise<Outcome> =>
       : failed(`The list of contents has ${components.length} components only. See deploy/image/sbom.ts.`);
   });
 
-/** From what operators run now, which is the image of the last release and not this checkout under another name. */
+/**
+ * Upgrades from the version that operators run now, which is the image of the last release and not this checkout under
+ * another name.
+ */
 async function checkUpgrade(checkout: Checkout): Promise<Outcome> {
   const last = await findLastTag(checkout);
   if (last === undefined) return skipped("there is no earlier tag to upgrade from");
@@ -150,7 +153,7 @@ async function checkUpgrade(checkout: Checkout): Promise<Outcome> {
   return node(checkout, "chaos/main.ts", "--upgrade", "--from", image, "--json");
 }
 
-/** In this order: what is quick comes first. */
+/** The quick checks come first. */
 export const checks: readonly Check[] = [
   { title: "working tree", run: checkTree },
   { title: "branch", run: checkBranch },

@@ -1,4 +1,4 @@
-/** What of an OpenAPI document breaks clients of an earlier one. Additions do not. */
+/** The changes of an OpenAPI document that break clients of an earlier one. Additions do not. */
 
 interface Schema {
   readonly $ref?: string;
@@ -111,7 +111,7 @@ function compareOperations(
   return found;
 }
 
-/** One sentence for each change that a client of `before` may not survive. */
+/** One sentence for each change that may break a client of `before`. */
 export function incompatibleChanges(before: OpenApi, after: OpenApi): string[] {
   return Object.entries(before.paths).flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(([method, operation]) => {

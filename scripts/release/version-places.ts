@@ -10,7 +10,7 @@ interface VersionPlace {
 const manifest = /^(\s*"version": ")([^"]+)(")/m;
 const version = String.raw`(\d+\.\d+\.\d+)`;
 const imageTag = new RegExp(String.raw`(\bperch-server:)${version}()`, "g");
-/** What a client or a server says of itself. */
+/** The version that a client or a server reports about itself. */
 const ourselves = new RegExp(String.raw`(\bperch(?: dev)?: |\bperch/)${version}()`, "g");
 
 export const versionPlaces: readonly VersionPlace[] = [
@@ -51,7 +51,7 @@ const nextMinor = (release: string): string => {
   return `${major}.${(minor ?? 0) + 1}.0`;
 };
 
-/** Also with hyphens, as in the names of services. A sentence about what was before a release stays true. */
+/** Also with hyphens, as in the names of services. A sentence about the time before a release stays true. */
 const anyVersion = /(?<!before )\b\d+([.-])\d+\1\d+\b/g;
 
 function moveUpgrade(text: string, from: string, to: string): string {
@@ -87,7 +87,10 @@ export function readVersions(root: string): { readonly file: string; readonly ve
   return [...places, ...pages];
 }
 
-/** `from` is what `upgradePages` show now: changesets have written the new version to some manifests by then. */
+/**
+ * `from` is the version that `upgradePages` show now. By then, changesets has written the new version to some
+ * manifests.
+ */
 export function writeVersion(root: string, from: string, next: string): void {
   for (const { file, pattern } of versionPlaces)
     writeFileSync(join(root, file), read(root, file).replace(pattern, `$1${next}$3`));

@@ -4,8 +4,8 @@ import { createFixtures } from "./fixtures.ts";
 import { installSchemathesis, runSchemathesis } from "./python.ts";
 
 /**
- * Schemathesis reads `/openapi.json` of a running server and sends requests that the document allows and requests that it forbids,
- * to find where the document and the server disagree.
+ * Schemathesis reads `/openapi.json` of a running server and sends requests that the document allows and requests that
+ * it forbids, to find differences between the document and the server.
  */
 const { values: options } = parseArgs({
   options: {

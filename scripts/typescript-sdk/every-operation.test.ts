@@ -80,7 +80,7 @@ test("any operation can be asked for by its route, with its answer as it came", 
   await perch.agents.list({ colour: "red" });
 });
 
-test("what no request could hold is refused before there is one", async () => {
+test("a value that no request could contain is refused before anything is sent", async () => {
   const { perch, called } = recordingClient();
   for (const idempotencyKey of ["", "a b", "grüße", "a\n"])
     await expect(perch.agents.pause("bot", { idempotencyKey })).rejects.toThrow("visible ASCII");

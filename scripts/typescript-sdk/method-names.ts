@@ -124,7 +124,7 @@ type Namespace<Name> = Name extends `${infer N}.${string}` ? N : never;
 /** Extended by hand in `packages/sdk/src/resources`, and the methods of the client itself: `packages/sdk/src/perch.ts` adds these. */
 type AddedByHand = "account" | "agents" | "runs" | "deployments" | "logs" | "webhooks" | "events";
 
-/** What the client has under each namespace. */
+/** The methods that the client has under each namespace. */
 export const namespaces: Readonly<Record<Exclude<Namespace<(typeof methodNames)[OperationId]>, AddedByHand>, string>> =
   {
     approvals: "What runs wait for: decisions and answers of a person.",

@@ -41,7 +41,7 @@ function resultOf({ key, method, operation }: Route): { readonly type: string; r
   return { type: `Promise<Operations[${JSON.stringify(key)}]["response"]>`, call: "request" };
 }
 
-/** Uses the name of the schema, such as `Agent`, instead of an indexed type where there is one. */
+/** Uses the name of the schema, such as `Agent`, instead of an indexed type if there is one. */
 function namedResult(route: Route): { readonly type: string; readonly call: string } {
   const result = resultOf(route);
   const types = answersOf(route.operation).all.map(({ properties }) => properties?.data?.$ref);
@@ -78,7 +78,7 @@ function methodOf({ key, name, ...route }: Named): string {
   return `${comment(text)}${name}(${signature}): ${type} {\n  return this.client.${call}(${JSON.stringify(key)}, ${request}, options);\n}\n`;
 }
 
-/** What the client has without a line of its own. */
+/** The resources that the client has without a line of its own. */
 function namespacesClass(): string {
   const fields = Object.entries(namespaces).map(
     ([name, text]) => `${comment(text)}readonly ${name}: ${capital(name)}Methods;\n`,

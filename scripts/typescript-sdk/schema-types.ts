@@ -62,7 +62,7 @@ export function typeOf(schema: Schema): string {
   return typeof type === "string" ? plainType(type, schema) : unionOf(type.map((one) => plainType(one, schema)));
 }
 
-/** What a schema requires beyond its `required`, which the document can only say in words. */
+/** Requirements of a schema beyond `required`, which the document can only state in words. */
 const furtherRequirements: Readonly<Record<string, string>> = {
   // A remote agent has a model of its own.
   CreateAgent: '{ runtime: Extract<Runtime, { type: "http" }> } | { model: ModelRef }',

@@ -7,7 +7,7 @@ import { whyNoContainers } from "../../deploy/image/containers.ts";
 import { environment, run } from "./run-check.ts";
 import type { Need } from "./stages.ts";
 
-/** Thrown if a stage cannot run on this machine, which is no failure. CI can run all of them. */
+/** Thrown if a stage cannot run on this machine, which is not a failure. CI can run all of them. */
 export class NotHere extends Error {}
 
 async function runOrThrow(title: string, ...args: string[]): Promise<void> {
@@ -23,7 +23,7 @@ function setContainerSettings(): void {
 }
 
 const preparations: Readonly<Record<Need, () => Promise<void>>> = {
-  // Tests use what is built, never what an earlier checkout left behind.
+  // Tests use the current build, never the remains of an earlier checkout.
   console: () => runOrThrow("console", "packages/testkit/src/packaging/build-console.ts"),
   services: () => runOrThrow("pnpm services up", "packages/testkit/src/services/main.ts", "up"),
   bundle: async () => {
@@ -41,7 +41,7 @@ const preparations: Readonly<Record<Need, () => Promise<void>>> = {
   },
 };
 
-/** Prepares what stages need, each thing once, in the order in which it is asked for. */
+/** Prepares the requirements of stages, each once, in the order of the requests. */
 export function createPreparation(without: readonly Need[] = []): (needs: readonly Need[]) => Promise<void> {
   const prepared = new Map<Need, Promise<void>>();
   return async (needs) => {

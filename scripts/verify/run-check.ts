@@ -5,7 +5,7 @@ import { delimiter, join, relative } from "node:path";
 import { checkoutDir } from "@perch/testkit/services/layout.ts";
 import type { Check } from "./stages.ts";
 
-/** What a check found. A static check counts as one, tests count one each. */
+/** The result of a check. A static check counts as one, tests count one each. */
 export interface Result {
   readonly passed: number;
   readonly failed: number;
@@ -30,7 +30,7 @@ const binDir = join(checkoutDir, "node_modules/.bin");
 // In CI the tools colour their output by default. Biome ignores NO_COLOR.
 const isPlain = !process.stdout.isTTY;
 
-/** Settings of every check. `environment` grows while a run prepares what stages need. */
+/** Settings of every check. `environment` grows while a run prepares the requirements of stages. */
 export const environment: NodeJS.Dict<string> = {
   ...process.env,
   ...(isPlain ? { NO_COLOR: "1" } : {}),
@@ -39,7 +39,7 @@ export const environment: NodeJS.Dict<string> = {
   PATH: `${binDir}${delimiter}${process.env.PATH}`,
 };
 
-/** The shell's `times`: of the processes that the command started, and that were waited for. */
+/** The shell's `times`, for the processes that the command started and waited for. */
 function cpuSecondsOf(file: string): number {
   const [, children = ""] = readFileSync(file, "utf8").split("\n");
   return [...children.matchAll(/(\d+)m([\d.]+)s/g)].reduce((sum, [, m, s]) => sum + 60 * Number(m) + Number(s), 0);
@@ -128,8 +128,8 @@ async function runVitest(title: string, args: readonly string[], settings: NodeJ
 }
 
 /**
- * Files that failed run once more, in a new process and alone: machines that run checks may stand still for seconds.
- * What passes only then is a defect of the test, and the last lines name it.
+ * Files that failed run once more, by themselves in a new process, because machines that run checks may stand still for
+ * seconds. A test that passes only then is defective, and the last lines name it.
  */
 async function runTests(
   check: Extract<Check, { tests: readonly string[] }>,

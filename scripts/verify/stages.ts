@@ -2,7 +2,7 @@
 
 export type Tier = "required" | "full";
 
-/** What must be there before a stage starts. */
+/** The requirements that are prepared before a stage starts. */
 export type Need = "console" | "services" | "bundle" | "containers" | "parts" | "root";
 
 export type Check =
@@ -25,7 +25,7 @@ export interface Stage {
   readonly inputs: readonly string[];
   /** The budget, in seconds of processor time of the processes that the stage starts and waits for. */
   readonly cpuSeconds: number;
-  /** How many cores it keeps busy. Stages run beside each other while there are cores for them. */
+  /** How many cores the stage uses. Stages run beside each other while there are cores for them. */
   readonly cores: 1 | 2;
   readonly needs: readonly Need[];
   readonly checks: readonly Check[];
@@ -52,8 +52,8 @@ const clients = ["packages/sdk/**", "packages/cli/**"];
 const console = ["packages/console/**", "spec/console/**"];
 
 /**
- * Tests that only the full tier runs: each repeats at another level what the required tier tests, or measures
- * something that seldom changes. The comment names what the required tier has.
+ * Tests that only the full tier runs: each repeats at another level what the required tier tests, or measures something
+ * that seldom changes. The comment names the counterpart in the required tier.
  */
 export const longTests = [
   "packages/server/test/loss/releases.test.ts", // worker-rollout and chaos; `--upgrade` in the full tier

@@ -12,7 +12,10 @@ const maxResults = 12;
 let loading;
 let selected = -1;
 
-/** Called when the dialog has been opened. What was typed meanwhile is searched as soon as the text is there. */
+/**
+ * Called when the dialog has been opened. Text that was typed meanwhile is searched as soon as the search text has
+ * loaded.
+ */
 export async function startSearch() {
   loading ??= load().catch(() => {
     state.textContent = "The search could not be loaded. Reload the page to try again.";

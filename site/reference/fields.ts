@@ -13,7 +13,7 @@ export interface FieldContext {
 export interface Field {
   readonly name: string;
   readonly schema: Schema;
-  /** After the type: required, or where a parameter goes. */
+  /** The words after the type: required, or the place of a parameter. */
   readonly notes: readonly string[];
   readonly description?: string | undefined;
 }
@@ -37,7 +37,7 @@ function objectFields({ properties = {}, required = [] }: Schema): Field[] {
   }));
 }
 
-/** A form is told apart by its constant field: `type` is `http`. */
+/** The constant field of a form distinguishes it from the others: `type` is `http`. */
 function formTitle(choice: Schema, context: FieldContext): string {
   const description = choice.description ? ` ${renderInlineText(choice.description)}` : "";
   if (choice.$ref) return typeOf(choice, context) + description;
@@ -103,7 +103,7 @@ export function typeOf(schema: Schema, context: FieldContext): string {
   return formats[resolved.format ?? ""] ?? resolved.type ?? "any JSON value";
 }
 
-/** What a value must be beyond its type, in words. */
+/** The constraints of a value beyond its type, in words. */
 function facts(schema: Schema): string[] {
   const { enum: values, default: preset, pattern } = schema;
   const code = (value: unknown) =>
@@ -121,7 +121,7 @@ function facts(schema: Schema): string[] {
 
 function range(least: number | undefined, greatest: number | undefined, unit: string): string {
   const number = (value: number) => value.toLocaleString("en-US");
-  // The document states the limits of exact integers where the contract states none.
+  // The document states the limits of exact integers if the contract states none.
   const from = least !== undefined && least > Number.MIN_SAFE_INTEGER ? least : undefined;
   const to = greatest !== undefined && greatest < Number.MAX_SAFE_INTEGER ? greatest : undefined;
   const of = unit && ` ${unit}`;

@@ -18,7 +18,7 @@ export function findObjectHomes(document: OpenApi, pages: readonly { url: string
   return { pageOf };
 }
 
-/** A request body is described with its operation, so only what it contains needs a place. */
+/** A request body is described with its operation, so only its parts need a place. */
 export function mentionedBy(document: OpenApi, operation: Operation): Schema[] {
   const requests = Object.values(operation.requestBody?.content ?? {}).map(({ schema }) => schema);
   const responses = Object.values(operation.responses).flatMap(({ content }) => Object.values(content ?? {}));

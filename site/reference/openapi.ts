@@ -91,7 +91,7 @@ export function nameOf(ref: string): string {
   return ref.slice(ref.lastIndexOf("/") + 1);
 }
 
-/** Follows references. What stands beside a reference, such as a description, wins over the target's own. */
+/** Follows references. A field beside a reference, such as a description, wins over the target's own. */
 export function resolveSchema(document: OpenApi, schema: Schema): Schema {
   if (!schema.$ref) return schema;
   const { $ref, ...beside } = schema;

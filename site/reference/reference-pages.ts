@@ -10,7 +10,7 @@ import { type OpenApi, type Operation, operationsOf, type Response, resolveHeade
 const overviewUrl = "reference/index.html";
 const source = "packages/contract/openapi.json";
 
-/** One page for each tag of the OpenAPI document, after an overview of what all operations have in common. */
+/** One page for each tag of the OpenAPI document, after an overview of the behaviour that all operations share. */
 export function referencePages(document: OpenApi, openApiUrl: string): SitePage[] {
   const operations = operationsOf(document);
   const tags = document.tags.map((tag) => ({
