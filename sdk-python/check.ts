@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { requestCases } from "../packages/sdk/test/request-cases.ts";
 import { bin, buildWheel, folder, prepareTools, succeeds } from "./tools.ts";
 
-/** All checks of the Python client. The last line counts them; the rest says what failed. Needs the services. */
+/** All checks of the Python client. The last line counts them, and the rest describes failures. Needs the services. */
 
 interface Tally {
   readonly passed: number;
@@ -45,13 +45,13 @@ except ImportError as error:
 print("imported", perch_sdk.__file__)
 `;
 
-/** The wheel as a user gets it: built, installed where nothing else is, imported. */
+/** The wheel as a user gets it: built, installed into an empty environment, imported. */
 async function wheel(): Promise<boolean> {
   const dist = join(folder, "dist");
   rmSync(dist, { recursive: true, force: true });
   mkdirSync(dist);
   const python = join(clean, "bin/python");
-  // By its file: a package of this name elsewhere is not what is meant.
+  // Named by its file, because a package of this name may exist elsewhere.
   const file = await buildWheel(dist);
   if (file === undefined) return false;
   return (
@@ -80,7 +80,7 @@ async function runTests(title: string): Promise<Tally> {
   return { passed, failed: failed === 0 && (!succeeded || passed <= 0) ? 1 : failed };
 }
 
-/** A machine that stands still for seconds fails what waits for a time: then the tests run once more. */
+/** Tests that wait for a time fail if the machine stands still for seconds, so they run once more. */
 async function tests(): Promise<Tally> {
   const first = await runTests("pytest");
   return first.failed === 0 ? first : runTests("pytest, the second time");

@@ -1,4 +1,4 @@
-"""Makes src/perch_sdk/_generated from openapi.json. `pnpm generate` calls it; it needs Python alone."""
+"""Makes src/perch_sdk/_generated from openapi.json. `pnpm generate` calls it; it needs only Python."""
 
 from __future__ import annotations
 

@@ -1,7 +1,10 @@
 import { once } from "node:events";
 import { startInstallation } from "@perch/testkit/installation/installation.ts";
 
-/** The real server and a real engine for the Python tests. Says in one line where they are, and ends when its input does. */
+/**
+ * The real server and a real engine for the Python tests. Prints one line with their addresses, and ends when its input
+ * does.
+ */
 
 async function startTestbed() {
   const { url, createOrganisation, stop } = await startInstallation({

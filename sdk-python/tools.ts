@@ -15,7 +15,10 @@ const environment = {
   PYTHONDONTWRITEBYTECODE: "1",
 };
 
-/** Runs one command, prints what it said when it has ended, so that two at once can be read. */
+/**
+ * Runs one command and prints its output when it has ended, so that the output of two concurrent commands stays
+ * readable.
+ */
 export async function succeeds(title: string, command: string, args: readonly string[]): Promise<boolean> {
   const startedAt = performance.now();
   let output = "";
@@ -33,7 +36,9 @@ export async function succeeds(title: string, command: string, args: readonly st
   return code === 0;
 }
 
-/** The tools in their pinned versions, made anew when these change. pip knows from the machine's settings where to get them. */
+/**
+ * The tools in their pinned versions, installed again when these change. The machine's settings configure pip's index.
+ */
 export async function prepareTools(): Promise<boolean> {
   const wanted = createHash("sha256")
     .update(readFileSync(join(folder, "requirements-dev.txt")))

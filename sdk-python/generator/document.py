@@ -1,4 +1,4 @@
-"""The operations of openapi.json, and what they are called in Python."""
+"""The operations of openapi.json, and their names in Python."""
 
 from __future__ import annotations
 
@@ -85,9 +85,9 @@ class Operation:
         return self.method == "GET" and "pagination" in self.answer.get("properties", {})
 
 
-#: What the interface calls an invocation is called a run wherever a person writes it. The console has sessions alone.
+#: The interface's invocation is called a run in everything that a person writes. The console has only sessions.
 _RESOURCES = {"invocations": "runs", "console": "console_sessions"}
-#: What belongs to agents, and can also be asked for across all of them, is one resource: ``list`` and ``list_all``.
+#: Resources of agents that can also be listed across all agents are one resource: ``list`` and ``list_all``.
 _OF_ALL_AGENTS = {"deployments", "invocations", "metrics"}
 
 
@@ -109,7 +109,7 @@ def _method_name(spec: Json, path: str, resource: str, is_list: bool) -> str:
     words = snake(spec["operationId"]).split("_")
     wire = [on_wire for on_wire, own in _RESOURCES.items() if own == resource]
     nouns = [_singular(noun) for noun in [*resource.split("_"), *wire]]
-    # What only repeats the resource is left out: `list` of `listMemories`, in `memory`.
+    # Leaves out words that only repeat the resource: `list` of `listMemories`, in `memory`.
     verb, rest = words[0], [word for word in words[1:] if _singular(word) not in nouns]
     if not rest:
         return "list" if is_list else verb

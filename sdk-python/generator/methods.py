@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Flavour:
-    """What differs between the two clients."""
+    """The differences between the two clients."""
 
     prefix: str
     define: str
@@ -37,9 +37,9 @@ class Parameter:
     description: str
 
 
-#: Options of a call. A field of the same name could not be told from it.
+#: Options of a call. A field of the same name could not be distinguished from it.
 _options = {"timeout_seconds", "idempotency_key", "if_match", "wait_seconds", "wait_for_decision", "last_event_id"}
-#: Where in a list to begin, and how far to go.
+#: The place in a list to begin at, and the number of items.
 _positions = {"limit", "offset", "cursor", "start_time", "end_time"}
 
 _max_columns = 120
@@ -129,7 +129,7 @@ class Methods:
         return [f"    {define} {name}(", *(f"        {row}," for row in rows), f"    ) -> {returns}:"]
 
     def _overloads(self, operation: Operation, flavour: Flavour) -> list[str]:
-        """An agent has a model, or is remote. The document says that in words alone."""
+        """An agent has a model, or is remote. The document states that only in words."""
         if operation.id != "createAgent":
             return []
         keywords = self._keywords(operation)

@@ -1,4 +1,4 @@
-"""Classes for what the service returns."""
+"""Classes for the objects that the service returns."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .schemas import Schemas, docstring, literal
 _longest_in_place = 90
 #: Events of a run have classes of their own, which apply each token to the text.
 RUN_EVENTS = "#/components/schemas/RunEvent"
-#: What every object has beside its fields.
+#: The attributes that every object has beside its fields.
 _taken = {"from_dict", "to_dict", "unknown_fields"}
 
 
@@ -58,7 +58,7 @@ class Models(Schemas):
         return lines
 
     def decoder_of(self, schema: Json, name: str) -> str | None:
-        """What makes the value of JSON; None if it is the value already."""
+        """The code that decodes a value from JSON; None if the value needs no decoding."""
         found = self.resolved(schema)
         if found.get("format") == "date-time":
             return "timestamp"
@@ -110,7 +110,7 @@ class Models(Schemas):
 
 
 def _by_field(kinds: dict[str, Json]) -> str:
-    """The field that says which of several classes an object is of."""
+    """The field that shows which of several classes an object belongs to."""
     for field in next(iter(kinds.values()))["properties"]:
         values = {name: kind["properties"].get(field, {}).get("const") for name, kind in kinds.items()}
         if None not in values.values():
@@ -120,7 +120,7 @@ def _by_field(kinds: dict[str, Json]) -> str:
 
 
 def answer_of(models: Models, operation: Operation) -> str:
-    """What a method returns: ``data`` of an object, an item of a list, the whole body of anything else."""
+    """The result of a method: ``data`` of an object, an item of a list, the whole body of anything else."""
     schema = operation.answer
     name = operation.id[:1].upper() + operation.id[1:]
     if operation.is_list:

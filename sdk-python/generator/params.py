@@ -1,4 +1,4 @@
-"""Types for what callers give: dictionaries as they go over the wire, or objects that the service returned."""
+"""Types of the arguments of callers: dictionaries as they go over the wire, or objects that the service returned."""
 
 from __future__ import annotations
 

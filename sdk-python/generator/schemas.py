@@ -23,7 +23,7 @@ def literal(values: Iterable[object]) -> str:
 
 
 def qualified(text: str, names: Iterable[str], module: str) -> str:
-    """``m.Agent`` for ``Agent``: the class of a resource may have the same name as what it handles."""
+    """``m.Agent`` for ``Agent``, because the class of a resource may have the same name as its objects."""
     known = set(names)
     out, word = "", ""
     for character in text + "\0":
@@ -37,7 +37,8 @@ def qualified(text: str, names: Iterable[str], module: str) -> str:
 
 
 def _kind_of(part: Json) -> str | None:
-    """What tells an object from the others of its union: the constant in ``type``, or else in its first field."""
+    """The constant that distinguishes an object from the others of its union: in ``type``, or else in its first field.
+    """
     properties: Json = part.get("properties", {})
     first: Json = next(iter(properties.values()), {})
     found = properties.get("type", first).get("const")
@@ -45,9 +46,9 @@ def _kind_of(part: Json) -> str | None:
 
 
 class Schemas:
-    """Collects what the operations need, in the order of the document."""
+    """Collects the schemas that the operations need, in the order of the document."""
 
-    #: What a time is.
+    #: The type of a time.
     time = "datetime"
 
     def __init__(self, document: Json) -> None:
@@ -96,7 +97,7 @@ class Schemas:
         raise NotImplementedError
 
     def class_type(self, schema: Json, name: str) -> str:
-        """The type of what is of this class."""
+        """The type of an object of this class."""
         return self.class_name(name)
 
     def _reference(self, name: str) -> str:

@@ -1,4 +1,4 @@
-"""One test for both clients: what the plain one returns is what the other one's is awaited for."""
+"""One test for both clients: the plain client's results are compared with the awaited ones of the other."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ Kind = type[Perch] | type[AsyncPerch]
 
 
 async def value(given: Any) -> Any:
-    """What a call of either client gives."""
+    """The result of a call of either client."""
     return await given if inspect.isawaitable(given) else given
 
 
 async def items(given: Any) -> list[Any]:
-    """What either kind of iterator goes through."""
+    """The items of either kind of iterator."""
     return [one async for one in given] if hasattr(given, "__aiter__") else list(given)
 
 

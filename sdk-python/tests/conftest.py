@@ -32,7 +32,7 @@ def _needs_testbed(item: pytest.Item) -> bool:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What needs no server runs while it starts."""
+    """Tests that need no server run while it starts."""
     items.sort(key=_needs_testbed)
 
 

@@ -1,4 +1,4 @@
-"""A proxy that does, in order, what goes wrong in networks. After that it lets everything pass."""
+"""A proxy that produces a list of network failures in order. After that it passes everything on."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Refuse:
-    """Hangs up before the server hears of it."""
+    """Hangs up before the server gets the request."""
 
 
 @dataclass(frozen=True)
 class LoseAnswer:
-    """The server does what it was asked for, and nobody is told."""
+    """The server handles the request, and the caller gets no answer."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Delay:
 
 @dataclass(frozen=True)
 class Answer:
-    """Answers itself; the server hears nothing."""
+    """Answers itself; the server gets nothing."""
 
     status: int
     body: str = "<html>busy</html>"

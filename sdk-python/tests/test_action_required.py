@@ -1,4 +1,4 @@
-"""A run that waits for a person: whoever waits for the run is told so, or waits for the decision too."""
+"""A run that waits for a person: a caller that waits for the run gets an error, or waits for the decision too."""
 
 from __future__ import annotations
 

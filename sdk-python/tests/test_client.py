@@ -1,4 +1,4 @@
-"""What a client takes, and what it never tells."""
+"""The settings that a client accepts, and those that it never shows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the clients say about operations that will go."""
+"""The warnings of the clients about operations that will be removed."""
 
 from __future__ import annotations
 

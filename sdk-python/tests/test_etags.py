@@ -1,4 +1,4 @@
-"""The tag of what a method returned can be read, and sent with a change."""
+"""The ETag of a method's result can be read, and sent with a change."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ def _event(number: int, seconds: int) -> dict[str, Any]:
 
 
 class _Server:
-    """Each request finds what happened until then, newest first."""
+    """Each request finds the events until then, newest first."""
 
     def __init__(self, *happened: list[dict[str, Any]]) -> None:
         self._happened = list(happened)
@@ -53,7 +53,7 @@ def _followed(kind: Kind, server: _Server, count: int, **options: Any) -> list[s
 
 @both
 def test_events_after_the_call_come_once_each_also_those_that_appear_late(kind: Kind) -> None:
-    # The first two requests find where to begin. The third event appears after the fourth, and is older.
+    # The first two requests find the position to begin at. The third event appears after the fourth, and is older.
     server = _Server([_event(1, 0)], [], [], [_event(2, 10), _event(4, 20)], [_event(3, 15)], [_event(5, 90)])
     assert _followed(kind, server, 4, type="webhook.test") == ["evt_2", "evt_4", "evt_3", "evt_5"]
     assert {query["type"] for query in server.asked} == {"webhook.test"}

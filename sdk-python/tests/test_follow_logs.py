@@ -1,4 +1,4 @@
-"""Where a stream of log entries goes on, and which entries it had."""
+"""The position at which a stream of log entries continues, and the entries it had."""
 
 from __future__ import annotations
 

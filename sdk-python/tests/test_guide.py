@@ -1,4 +1,4 @@
-"""The examples of the guides do what the guides say."""
+"""The examples of the guides work as the guides describe."""
 
 from __future__ import annotations
 

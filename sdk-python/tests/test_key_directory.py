@@ -1,4 +1,4 @@
-"""The keys of Perch are fetched seldom, and a directory that fails lets nobody in."""
+"""The keys of Perch are fetched seldom, and requests are refused while the directory fails."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What methods return: objects with attributes that lose nothing of what the service sent."""
+"""The results of methods: objects with attributes that lose nothing of the service's answer."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _sample(schema: Json) -> Any:  # noqa: PLR0911 - one line for each kind of s
 
 
 def _returned(operation: Operation, body: Json) -> Any:
-    """What the operation's method makes of a response."""
+    """The result of the operation's method for a response."""
     with perch_that(lambda _: httpx.Response(200, json=body)) as client:
         method: Any = client.me if operation.id == "getMe" else getattr(client, operation.resource)
         method = method if operation.id == "getMe" else getattr(method, operation.name)

@@ -1,4 +1,4 @@
-"""Every operation of openapi.json has a method in both clients, and it asks for what the document says."""
+"""Every operation of openapi.json has a method in both clients, and its request is as documented."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _answer(operation: Operation) -> dict[str, Any]:
 
 
 def _arguments(method: Any) -> dict[str, Any]:
-    """A text for every parameter: what is sent is looked at, not whether a server would take it."""
+    """A text for every parameter: the test examines the request, not whether a server would accept it."""
     names = [name for name in inspect.signature(method).parameters if name not in ("timeout_seconds", "wait_seconds")]
     return {name: f"{name}/?" for name in names if name != "idempotency_key"}
 

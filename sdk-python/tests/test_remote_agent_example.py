@@ -1,4 +1,4 @@
-"""The remote agent in examples/remote-agent/server.py works with its organisation's agents, and answers nobody else."""
+"""The remote agent in examples/remote-agent/server.py answers its organisation's agents, and no other caller."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from .conftest import Testbed
 
-# The first call fetches the keys, and loads what that needs: seconds on a busy machine.
+# The first call fetches the keys, and loads the modules for that, which takes seconds on a busy machine.
 _TIMEOUT = 60.0
 _ORGANISATION = "org_01m7evf00ae8nv228b2d9gj1xw"
 _STRANGER = "org_01m7evf00be8nv2290e6zkb9p3"

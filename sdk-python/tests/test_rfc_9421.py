@@ -1,4 +1,4 @@
-"""The examples of RFC 9421 pass, and what they forbid does not."""
+"""The examples of RFC 9421 pass, and requests that it forbids do not."""
 
 from __future__ import annotations
 

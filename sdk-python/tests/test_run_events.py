@@ -1,4 +1,4 @@
-"""What a reader of a run gets."""
+"""The events that a reader of a run gets."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def test_with_asyncio_it_is_judged_alike() -> None:
 
 
 def _change(text: str, chance: random.Random) -> str:
-    """One character more, fewer or other."""
+    """One character added, removed or changed."""
     at = chance.randrange(len(text) + 1)
     inserted = chance.choice(["", chr(chance.randrange(0x20, 0x7F)), chr(chance.randrange(0x20, 0x7F))])
     return text[:at] + inserted + text[at + chance.randrange(2) :]
@@ -93,7 +93,7 @@ def _mutate(case: Case, chance: random.Random) -> Case:
 
 
 def _meaning(case: Case) -> list[Any]:
-    """Space in a header means nothing, so a change of that alone is no change."""
+    """Space in a header means nothing, so a request that differs only in that is the same."""
     request = case["request"]
     headers = [[name, value.replace(" ", "")] for name, value in request["headers"]]
     return [request["method"], request["url"], request["body"], headers]
@@ -147,7 +147,7 @@ def test_headers_are_taken_as_servers_have_them() -> None:
         {"origin": "https://tools.example.com/weather"},
         {"origin": "https://tools.example.com:port"},
         {"origin": "https://tööls.example.com"},
-        # What a setting that is not there gives: it must not let everybody in.
+        # The value of a missing setting, which must not allow every caller.
         {"organisation": None},
         {"organisation": ""},
         {"organisation": []},

@@ -1,4 +1,6 @@
-"""What mypy knows and refuses. Nothing runs this: a comment that ignores nothing is an error of mypy."""
+"""The types that mypy infers and the calls that it refuses. Nothing runs this file: mypy reports a comment that ignores
+nothing.
+"""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @final
 class Omit:
-    """The type of :data:`OMIT`: a field that is not sent at all, where ``None`` would be sent as ``null``."""
+    """The type of :data:`OMIT`, which marks a field that is not sent at all; ``None`` would be sent as ``null``."""
 
     def __repr__(self) -> str:
         return "OMIT"

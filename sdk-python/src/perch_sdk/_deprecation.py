@@ -12,7 +12,7 @@ from urllib.parse import urljoin
 if TYPE_CHECKING:
     import httpx
 
-#: What was announced already: a loop that calls a deprecated operation must not fill a log.
+#: Operations that were announced already, so that a loop that calls a deprecated operation does not fill a log.
 _announced: set[str] = set()
 
 

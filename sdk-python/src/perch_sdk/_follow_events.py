@@ -19,7 +19,7 @@ _overlap = timedelta(seconds=30)
 
 
 class _Known:
-    """What was seen. Times are the server's: the clock here may be wrong."""
+    """The events that were seen. Times are the server's, because the clock here may be wrong."""
 
     def __init__(self, since: datetime | None) -> None:
         self._since = since

@@ -1,4 +1,4 @@
-"""Where a stream of log entries goes on after its connection was broken, and which entries it had."""
+"""The position at which a stream of log entries continues after its connection broke, and the entries it had."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _margin = timedelta(seconds=10)
 #: Entries are remembered for longer than they can be read again after a reconnect, to skip those.
 _remembered_seconds = 120
 _max_remembered = 20_000
-#: What the server says when everything before a time was sent.
+#: The server's message that everything before a time was sent.
 _complete_until = "complete until "
 
 
@@ -72,7 +72,7 @@ class Followed:
             self._first = _date_of(headers)
 
     def heard(self, comment: str) -> None:
-        """A heartbeat says nothing: the server may be about to read what it has to send."""
+        """A heartbeat proves nothing, because the server may be about to read entries that it has to send."""
         if not comment.startswith(_complete_until):
             return
         at = _time_of(comment.removeprefix(_complete_until))
@@ -82,7 +82,7 @@ class Followed:
         self._complete_until = at if self._complete_until is None else max(self._complete_until, at)
 
     def call(self) -> Call:
-        """Begins, from the second time on, with what was written since the last time that the server named."""
+        """From the second time on, begins with the entries since the last time that the server named."""
         if self._first is None:
             return self._call
         complete = self._first if self._complete_until is None else self._complete_until

@@ -1,4 +1,4 @@
-"""What the client does, for the logger ``perch_sdk``: never a body, a query or a key."""
+"""The actions of the client, for the logger ``perch_sdk``: never a body, a query or a key."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _levels = {"debug": logging.DEBUG, "info": logging.INFO}
 
 
 def read_log_level() -> None:
-    """``PERCH_LOG=debug`` logs every attempt and every retry, ``info`` the retries alone, without a line of code."""
+    """``PERCH_LOG=debug`` logs every attempt and every retry, ``info`` only the retries, without a line of code."""
     level = _levels.get(os.environ.get("PERCH_LOG", "").strip().lower())
     if level is None:
         return

@@ -1,6 +1,6 @@
-"""What the service returns, as objects with attributes.
+"""The objects that the service returns, with their fields as attributes.
 
-Type checkers take a subclass of :class:`Model` for a frozen dataclass. It is none: a hundred dataclasses would compile
+Type checkers take a subclass of :class:`Model` for a frozen dataclass. It is not one: a hundred dataclasses would compile
 their methods anew on every import, which takes longer than everything else in this package together.
 """
 
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     Decode = Callable[[Any], Any]
 
 M = TypeVar("M", bound="Model")
-#: Not fields, though they are kept beside them.
+#: Not fields, though they are stored beside them.
 _ETAG, _UNKNOWN = "_etag", "_unknown"
-#: Whoever prints an object, or logs it, does not want to publish a credential.
+#: Printing or logging an object must not publish a credential.
 _HIDDEN = {"key", "secret", "token", "recovery_codes", "otpauth_url"}
 _MAX_TEXT, _MAX_REPR = 40, 200
 
@@ -119,7 +119,7 @@ class Model:
 
 
 class Unrecognised(Model):
-    """One of several kinds of object, and of a kind that this version does not know. Its fields are attributes."""
+    """An object of one of several kinds, if this version does not know the kind. Its fields are attributes."""
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -169,7 +169,7 @@ def _time_on_wire(value: datetime) -> str:
 
 
 def to_wire(value: Any) -> Any:
-    """JSON of objects, times, and whatever holds them."""
+    """JSON of objects, times, and everything that contains them."""
     if isinstance(value, Model):
         return value.to_dict()
     if isinstance(value, datetime):
@@ -181,7 +181,7 @@ def to_wire(value: Any) -> Any:
     return value
 
 
-# Decoders. None of them fails: what a newer server sends in another form is passed on as it came.
+# Decoders. None of them fails: a value that a newer server sends in another form is passed on unchanged.
 
 
 def timestamp(value: Any) -> Any:
@@ -203,10 +203,10 @@ def each(decode: Decode) -> Decode:
 
 
 def by_field(name: str, kinds: Mapping[Any, type[Model]]) -> Decode:
-    """Which of several kinds it is says one of its fields."""
+    """A field of the object shows which of several kinds it is."""
     return lambda value: kinds.get(value.get(name), Unrecognised).from_dict(value) if isinstance(value, dict) else value
 
 
 def decodes(kind: type[Model], **decoders: Decode) -> None:
-    """Says how fields are decoded, once all classes that they need exist."""
+    """Sets how fields are decoded, once all classes that they need exist."""
     kind._fields = {wire: (name, decoders.get(name, old)) for wire, (name, old) in kind._fields.items()}

@@ -26,7 +26,7 @@ class PageInfo(Model):
     total_relation: Literal["eq", "gte"] | None = None
     """``gte``: there are at least ``total`` items. If it is missing, ``total`` is exact."""
     next_cursor: str | None = None
-    """``cursor`` of the next page, where the operation takes one. Faster than ``offset``."""
+    """``cursor`` of the next page, if the operation takes one. Faster than ``offset``."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def _page(answer: Answer, kind: type[T]) -> Page[T]:
 
 def _next(call: Call, page: Page[Any]) -> Call | None:
     info = page.pagination
-    # A page can be empty where a search stopped early: its cursor goes on.
+    # A page can be empty if a search stopped early; its cursor continues the search.
     if not info.has_more or not (info.next_cursor or page.data):
         return None
     cursor = info.next_cursor

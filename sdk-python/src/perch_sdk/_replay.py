@@ -15,7 +15,7 @@ class ReplayStore(Protocol):
     """Remembers the nonces of requests that passed."""
 
     def add(self, nonce: str, expires_at: datetime, /) -> bool:
-        """Stores a nonce until ``expires_at``, and says whether it was new.
+        """Stores a nonce until ``expires_at``, and returns whether it was new.
 
         Looking and storing must be one step, such as ``SET nonce 1 NX PXAT …`` of Redis: two copies of a request can
         arrive at the same time.

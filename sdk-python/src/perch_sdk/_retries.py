@@ -35,9 +35,9 @@ def is_retryable(error: PerchError) -> bool:
 
 
 def retry_delay_seconds(error: PerchError, failures: int, chance: float) -> float | None:
-    """The delay before the next attempt; None if there should be none. ``retry_after`` is waited for in full.
+    """The delay before the next attempt; None if there should be none. Waits the whole ``retry_after``.
 
-    :param chance: From 0 to 1. The random part keeps many clients from coming back at the same moment.
+    :param chance: From 0 to 1. The random part spreads the retries of many clients.
     """
     asked = error.retry_after_seconds or 0.0
     if not is_retryable(error) or asked > _max_retry_after_seconds:

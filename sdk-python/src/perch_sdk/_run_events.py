@@ -65,7 +65,7 @@ class RunTool(Model):
 
 
 class RunDropped(Model):
-    """Events are missing, because the organisation's streams hold as much as they may.
+    """Events are missing, because the organisation's streams have reached the limit of their buffers.
 
     The run goes on, and ``RunDone`` has the whole response.
     """
@@ -89,7 +89,7 @@ class RunActionRequired(Model):
 
     request_id: str
     message: str
-    #: Empty where the run waits for its turn in the session.
+    #: Empty if the run waits for its turn in the session.
     approvals: list[RequiredAction]
     type: Literal["action_required"] = "action_required"
 
@@ -110,7 +110,8 @@ _plain_events: dict[str, type[RunTool | RunStepEvent | RunDropped]] = {
 }
 decodes(RunActionRequired, approvals=each(one(RequiredAction)))
 
-#: Pauses between two requests for a run that waits for a person. Whoever decides before they read on waits for nothing.
+#: Pauses between two requests for a run that waits for a person. The first request has no pause, because the caller may
+#: have decided already.
 _min_poll_seconds = 0.5
 _max_poll_seconds = 5.0
 
@@ -196,7 +197,9 @@ class RunReader:
         raise self._error
 
     def _action_required(self, event: RunActionRequired) -> RunActionRequired | None:
-        """A run that still waits says so whenever it is asked: an event only where there is something new to decide."""
+        """A run that still waits reports so on every request, but an event is yielded only if there is something new to
+        decide.
+        """
         ids = [one.id for one in event.approvals]
         is_new = self.required is None or not self._seen_approvals.issuperset(ids)
         self._seen_approvals.update(ids)

@@ -1,4 +1,4 @@
-"""The text of a run, kept from tokens whose offsets count UTF-16 units."""
+"""The text of a run, assembled from tokens whose offsets count UTF-16 units."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class RunText:
         return self._pieces[0]
 
     def take(self, step: int, offset: int, text: str) -> tuple[int, str] | None:
-        """Where the text changes and what stands there from now on, in characters; None if nothing changes."""
+        """The position of the change and the new text from there on, in characters; None if nothing changes."""
         if step != self.step:
             self.step = step
             self._begin("")

@@ -70,7 +70,7 @@ class Settings:
     def request(self, call: Call, remaining: float | None = None) -> dict[str, Any]:
         """Arguments of httpx's ``build_request``.
 
-        :param remaining: What is left of the caller's wait, which no request outlasts.
+        :param remaining: The rest of the caller's wait, which no request outlasts.
         """
         seconds = self.seconds(call)
         timeout = seconds if remaining is None else min(seconds, remaining)
@@ -100,7 +100,7 @@ class Settings:
 
 
 class WaitIsOver(Exception):  # noqa: N818
-    """The time of a :class:`Wait` has passed. Whoever waits knows what for, and raises an error that says so."""
+    """The time of a :class:`Wait` has passed. The waiting code raises an error that names what it waited for."""
 
 
 class Wait:
@@ -116,7 +116,7 @@ class Wait:
         return self.remaining() == 0.0
 
     def limit(self, pause: float) -> float:
-        """The pause, or what is left if that is less."""
+        """The pause, or the remaining time if that is less."""
         left = self.remaining()
         return pause if left is None else min(pause, left)
 

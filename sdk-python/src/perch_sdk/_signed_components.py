@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class HasItems(Protocol):
-    """What headers look like in most servers, such as a mapping or ``email.message.Message``."""
+    """Headers as most servers provide them, such as a mapping or ``email.message.Message``."""
 
     def items(self) -> Iterable[tuple[str, str]]: ...
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class ServerSentEvent(NamedTuple):
-    """One event. ``id`` is None if this very event has none."""
+    """One event. ``id`` is None if this event itself has none."""
 
     id: str | None
     event: str
@@ -17,7 +17,7 @@ class ServerSentEvent(NamedTuple):
 
 
 class EventParser:
-    """Feed it what comes. What a broken connection left unfinished is never an event."""
+    """Feed it the received bytes. An event that a broken connection left unfinished is dropped."""
 
     def __init__(self, on_comment: Callable[[str], None] = lambda _: None) -> None:
         self._on_comment = on_comment

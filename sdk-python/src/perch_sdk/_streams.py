@@ -73,7 +73,7 @@ class RunStream(_Stream[RunStreamEvent]):
     """Events of a run: ``for event in stream``, or just :meth:`text` or :meth:`result`.
 
     Reconnects by itself and continues after the last event. Closing the stream does not stop the run.
-    Where the run waits for a person, the stream ends after :class:`RunActionRequired`, and :meth:`result` raises
+    If the run waits for a person, the stream ends after :class:`RunActionRequired`, and :meth:`result` raises
     :class:`ActionRequiredError`. With ``wait_for_decision`` it waits, and goes on after the decision.
     """
 
@@ -186,7 +186,7 @@ class AsyncRunStream(_AsyncStream[RunStreamEvent]):
     """Events of a run: ``async for event in stream``, or just :meth:`text` or :meth:`result`.
 
     Reconnects by itself and continues after the last event. Closing the stream does not stop the run.
-    Where the run waits for a person, the stream ends after :class:`RunActionRequired`, and :meth:`result` raises
+    If the run waits for a person, the stream ends after :class:`RunActionRequired`, and :meth:`result` raises
     :class:`ActionRequiredError`. With ``wait_for_decision`` it waits, and goes on after the decision.
     """
 

@@ -1,7 +1,7 @@
 """Dictionaries of structured fields (RFC 9651), as far as message signatures use them.
 
-Stricter than the RFC where that only matters to an attacker: a key that comes twice, a number with leading zeros, or
-base64 with stray bits is refused. So every value has one spelling, and what was signed can be told from what was sent.
+Stricter than the RFC if that matters only to an attacker: a key that comes twice, a number with leading zeros, or
+base64 with stray bits is refused. So every value has one spelling, and a change of the signed text is noticed.
 """
 
 from __future__ import annotations

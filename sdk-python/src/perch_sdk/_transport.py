@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     OnOpen = Callable[[httpx.Headers], None]
     #: The call that opens a stream again, for streams that are not resumed by the id of an event.
     Resume = Callable[[], Call]
-    #: Called with what the service says beside its events.
+    #: Called with the comments that the service sends beside its events.
     OnComment = Callable[[str], None]
 
 M = TypeVar("M", bound=Model)
@@ -49,7 +49,7 @@ class Answer(NamedTuple):
         return with_etag(kind.from_dict(data), self.headers.get("etag"))
 
     def page(self) -> dict[str, Any]:
-        """The body of a list. Raises if it has another form: then somebody else answered."""
+        """The body of a list. Raises if it has another form, because then another server answered."""
         body = self.body if isinstance(self.body, dict) else {}
         data, pagination = body.get("data"), body.get("pagination")
         is_list = isinstance(data, list) and all(isinstance(one, dict) for one in data)
@@ -94,7 +94,7 @@ class Transport:
         return self.send(call).of(kind)
 
     def fetch_whole(self, call: Call, kind: type[M]) -> M:
-        """Of an operation whose body has more than ``data``."""
+        """For an operation whose body has more than ``data``."""
         return kind.from_dict(self.send(call).page())
 
     def send(self, call: Call, wait: Wait = _no_limit) -> Answer:
@@ -164,7 +164,7 @@ class AsyncTransport:
         return (await self.send(call)).of(kind)
 
     async def fetch_whole(self, call: Call, kind: type[M]) -> M:
-        """Of an operation whose body has more than ``data``."""
+        """For an operation whose body has more than ``data``."""
         return kind.from_dict((await self.send(call)).page())
 
     async def send(self, call: Call) -> Answer:

@@ -26,10 +26,10 @@ _PATH = "/.well-known/http-message-signatures-directory"
 _TIMEOUT_SECONDS = 5.0
 _MAX_BYTES = 262_144
 _DEFAULT_MAX_AGE = 300.0
-# However short the server wants it, calls do not each wait for the directory.
+# A lower bound for the server's setting, so that calls do not each wait for the directory.
 _MIN_MAX_AGE = 60.0
 _MAX_MAX_AGE = 86_400.0
-# Anybody can name keys that do not exist: that must not make us ask more often.
+# Any caller can name keys that do not exist, which must not make the client ask more often.
 _UNKNOWN_KEY_PAUSE = 60.0
 _FAILURE_PAUSE = 5.0
 # Keys that are known outlive a failure of the directory by this much.
@@ -100,7 +100,7 @@ def import_keys(jwks: Iterable[Mapping[str, Any]]) -> dict[str, VerificationKey]
 
 
 def _directory_url(installation: str) -> str:
-    """The address of the directory. Over plain HTTP somebody on the way could put in a key of their own."""
+    """The address of the directory. Over plain HTTP an attacker on the way could insert a key of their own."""
     parts = urlsplit(installation)
     is_loopback = _LOOPBACK.fullmatch(parts.hostname or "") is not None
     is_safe = parts.scheme == "https" or (parts.scheme == "http" and is_loopback)
@@ -120,7 +120,7 @@ def _max_age(headers: httpx.Headers) -> float:
 
 def _fetch_keys(url: str, client: httpx.Client | None) -> tuple[dict[str, VerificationKey], float]:
     get = client.get if client else httpx.get
-    # A redirect could lead to keys of somebody else.
+    # A redirect could lead to keys of another server.
     response = get(url, headers={"accept": "application/json, */*"}, follow_redirects=False, timeout=_TIMEOUT_SECONDS)
     if response.status_code != 200 or len(response.content) > _MAX_BYTES:
         raise ValueError(f"{url} answered {response.status_code} with {len(response.content)} bytes")
@@ -132,7 +132,7 @@ def _fetch_keys(url: str, client: httpx.Client | None) -> tuple[dict[str, Verifi
 
 
 class KeyDirectory:
-    """Keeps the keys of an installation. Threads that need them at the same time wait for the same answer."""
+    """Caches the keys of an installation. Threads that need them at the same time wait for the same answer."""
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -143,7 +143,7 @@ class KeyDirectory:
         self._failure: Exception | None = None
 
     def known(self, key_id: str, now: float) -> VerificationKey | None:
-        """The key, where nothing has to be fetched for it."""
+        """The key, if nothing has to be fetched for it."""
         return self._keys.get(key_id) if self._keys and now < self._fresh_until else None
 
     def find(self, key_id: str, now: float, client: httpx.Client | None) -> VerificationKey | None:
@@ -177,7 +177,7 @@ _directories_by_client: WeakKeyDictionary[httpx.Client, dict[str, KeyDirectory]]
 
 
 def key_directory_of(installation: str, client: httpx.Client | None) -> KeyDirectory:
-    """One directory for all calls that name the same installation, because it keeps the keys."""
+    """One directory for all calls that name the same installation, because it caches the keys."""
     url = _directory_url(installation)
     known = _directories if client is None else _directories_by_client.setdefault(client, {})
     return known.setdefault(url, KeyDirectory(url))

@@ -36,19 +36,20 @@ _CLOCK_HINT = "Compare the clock of this machine with that of Perch."
 _NONCE = re.compile("[A-Za-z0-9+/_=-]{16,128}")
 _WHOLE_URL = re.compile("https?://[^/?#]+(.*)", re.IGNORECASE | re.DOTALL)
 _ORGANISATION_ID = re.compile("org_[0-9a-z]+")
-#: Where nobody said whose agents may call. None and nothing are refused: a missing setting must not turn the check off.
+#: The default, if the caller does not restrict whose agents may call. None and an empty list are refused, because a
+#: missing setting must not turn the check off.
 _EVERYBODY: Sequence[str] = ("*",)
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
 class VerifiedRequest(NamedTuple):
-    """What a request proved."""
+    """The facts that a request proved."""
 
     #: The run that the call belongs to (``X-Request-Id``); None while an agent is being checked.
     run_id: str | None
-    #: The organisation whose agent called (``Perch-Organisation``); None if the request does not say.
+    #: The organisation whose agent called (``Perch-Organisation``); None if the request does not name it.
     organisation_id: str | None
-    #: The agent that called (``Perch-Agent``); None if the request does not say.
+    #: The agent that called (``Perch-Agent``); None if the request does not name it.
     agent_id: str | None
     #: The key that signed it.
     key_id: str
@@ -66,11 +67,11 @@ class _Signature(NamedTuple):
 
 
 class _Candidate(NamedTuple):
-    """A request that is right in everything but what needs a key."""
+    """A request that passes every check that needs no key."""
 
     signature: _Signature
     base: bytes
-    #: Whose agents may call; None if everybody's may.
+    #: The organisations whose agents may call; None if all may.
     organisations: Collection[str] | None
     run_id: str | None
     organisation_id: str | None
@@ -128,7 +129,7 @@ def _read_signature(message: Message) -> _Signature:
 
 
 def _check_coverage(signature: _Signature, message: Message) -> None:
-    """What is not covered could be changed on the way."""
+    """A component that is not covered could be changed on the way."""
     covered = {item.text for item in signature.input.items or ()}
     required = ['"@method"', '"@target-uri"', '"content-digest"']
     names = ("x-request-id", "perch-organisation", "perch-agent")
@@ -298,7 +299,7 @@ def verify_request(
         key = key_directory_of(directory, http_client).find(key_id, candidate.now, http_client)
     _check_signature(candidate, key)
     _check_organisation(candidate)
-    # Last, so that only what Perch signed can fill the store.
+    # The last check, so that only requests that Perch signed can fill the store.
     is_new = replay_store.add(candidate.signature.nonce, _forgettable_at(candidate))
     if isawaitable(is_new):
         if iscoroutine(is_new):

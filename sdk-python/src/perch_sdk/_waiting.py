@@ -24,7 +24,7 @@ _max_poll_seconds = 2.0
 
 
 class _Polling:
-    """How long to pause before asking again: longer each time, and at least what the server asks for."""
+    """How long to pause before asking again: longer each time, and at least as long as the server asks for."""
 
     def __init__(self) -> None:
         self._pause = _initial_poll_seconds
@@ -37,7 +37,7 @@ class _Polling:
 
 
 def _result(run: Invocation, exchange: Exchange) -> InvocationResult | None:
-    """What ``invoke`` would have returned or raised; None if the run goes on."""
+    """The result or error that ``invoke`` would have given; None if the run goes on."""
     if run.status in ("running", "waiting"):
         return None
     if run.status == "completed":
@@ -70,7 +70,7 @@ def wait_for_run(
             answer = transport.send(call, wait)
             run = answer.of(Invocation)
             if run.status == "waiting" and not wait_for_decision:
-                # None is open where the decision was made just now, or the run waits for its turn in the session.
+                # None is open if the decision was made just now, or if the run waits for its turn in the session.
                 ids = [one["id"] for one in transport.send(_open_approvals(call, run_id), wait).page()["data"]]
                 if ids:
                     raise action_required(run_id, ids, exchange)
@@ -100,7 +100,7 @@ def _response(answer: Answer) -> InvocationResult | StartedRun:
 
 
 def _is_waiting(run: StartedRun, exchange: Exchange, *, wait_for_decision: bool) -> bool:
-    """Whether the run waits for a person. Raises that unless the caller wants to wait, too."""
+    """Whether the run waits for a person. Raises :class:`ActionRequiredError` unless the caller chose to wait too."""
     if run.status == "waiting" and not wait_for_decision:
         raise action_required(run.request_id, run.approvals or [], exchange)
     return run.status == "waiting"

@@ -1,3 +1,3 @@
-"""What the service returns: ``from perch_sdk.models import Agent``."""
+"""The types of the objects that the service returns: ``from perch_sdk.models import Agent``."""
 
 from ._generated.models import *  # noqa: F403

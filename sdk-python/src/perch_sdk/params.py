@@ -1,3 +1,3 @@
-"""Types of what callers give as dictionaries: ``from perch_sdk.params import McpToolParam``."""
+"""The types of the dictionaries that callers pass: ``from perch_sdk.params import McpToolParam``."""
 
 from ._generated.params import *  # noqa: F403

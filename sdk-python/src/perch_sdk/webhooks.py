@@ -35,7 +35,7 @@ def verify(
     :param headers: All headers of the request. Their case does not matter.
     :param secret: The webhook's secret, including ``whsec_``, or several during a rotation.
     :param tolerance_seconds: Maximum difference between the signed timestamp and now. None accepts any age.
-    :param require_timestamp: If False, ``X-Service-Signature`` alone is enough. It covers no timestamp, so it cannot
+    :param require_timestamp: If False, only ``X-Service-Signature`` is needed. It covers no timestamp, so it cannot
         detect an old delivery that is sent again. Perch always sends both signatures.
     """
     raw = body.encode() if isinstance(body, str) else bytes(body)
