@@ -54,7 +54,7 @@ export const newIdempotencyKey = (): string =>
 
 function callOf(key: OperationKey, request: Parts, options: RequestOptions = {}): Call {
   const { idempotencyKey = newIdempotencyKey() } = options;
-  // No header could hold it: the platform's own error would pass for a broken connection.
+  // No header could carry it, and the platform's own error would look like a broken connection.
   if (!/^[\x21-\x7e]{1,255}$/.test(idempotencyKey))
     throw new TypeError("idempotencyKey must be 1 to 255 visible ASCII characters without spaces");
   const [method = "", path = ""] = key.split(" ");

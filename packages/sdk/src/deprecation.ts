@@ -1,4 +1,4 @@
-/** What was announced already: a loop that calls a deprecated operation must not fill a log. */
+/** Operations that were announced already, so that a loop that calls a deprecated operation does not fill a log. */
 const announced = new Set<string>();
 
 const dayOf = (ms: number): string | undefined =>

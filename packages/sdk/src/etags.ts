@@ -1,6 +1,6 @@
 const etags = new WeakMap<object, string>();
 
-/** Keeps the `ETag` of a response beside what it shows. */
+/** Stores the `ETag` of a response beside its content. */
 export function keepEtag(data: unknown, headers: Headers): void {
   const etag = headers.get("etag");
   if (etag !== null && typeof data === "object" && data !== null) etags.set(data, etag);

@@ -14,7 +14,7 @@ export interface Source {
   /** Continue after this event. */
   readonly lastEventId?: string | undefined;
   readonly onOpen?: (stream: OpenStream) => void;
-  /** Called with what the server says beside its events. */
+  /** Called with the comments that the server sends beside its events. */
   readonly onComment?: (comment: string) => void;
 }
 

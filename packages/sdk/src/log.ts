@@ -1,9 +1,9 @@
 import { type Failure, withoutKeys } from "./failure.ts";
 
-/** What the client writes to its log. `debug` has every attempt and every retry, `info` the retries alone. */
+/** The levels of the client's log. `debug` has every attempt and every retry, `info` only the retries. */
 export type LogLevel = "off" | "info" | "debug";
 
-/** What is known of an attempt. Never a body, a query or a key. */
+/** The facts about an attempt. Never a body, a query or a key. */
 export interface LogFields {
   readonly method?: string | undefined;
   readonly path?: string | undefined;
@@ -19,13 +19,13 @@ export interface LogFields {
   readonly waitMs?: number | undefined;
 }
 
-/** Where the client writes its log. `console` is one. */
+/** The target of the client's log. `console` is one. */
 export interface Logger {
   debug(message: string, fields: LogFields): void;
   info(message: string, fields: LogFields): void;
 }
 
-/** What an attempt ended with: a response, or an error. */
+/** The outcome of an attempt: a response, or an error. */
 export type Outcome = Pick<Failure, "method" | "url" | "status" | "correlationId"> & {
   readonly code?: string;
   readonly runId?: string | undefined;
@@ -37,7 +37,10 @@ export interface Log {
   readonly retry: (outcome: Outcome, waitMs: number) => void;
 }
 
-/** One line on stderr, so that a program's output stays as it is. Codes are the server's words: none may move the cursor. */
+/**
+ * One line on stderr, so that a program's output stays as it is. The codes come from the server, so none may move the
+ * cursor.
+ */
 const toStderr = (message: string, fields: LogFields): void => {
   const given = Object.entries(fields).filter(([, value]) => value !== undefined);
   const line = [`perch: ${message}`, ...given.map(([name, value]) => `${name}=${value}`)].join(" ");
@@ -49,7 +52,7 @@ function fieldsOf({ method, url, status, code, correlationId, runId }: Outcome):
   return { method, path, status, code, correlationId, runId };
 }
 
-/** A logger of the caller's own gets everything unless a level is given: it knows what to leave out. */
+/** The caller's own logger gets everything unless a level is given, because it can filter by itself. */
 export function createLog(logger: Logger | undefined, level: string | undefined = logger ? "debug" : "off"): Log {
   // As people write it in an environment: PERCH_LOG=DEBUG.
   const wanted = level.trim().toLowerCase();

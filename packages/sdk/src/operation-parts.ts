@@ -22,7 +22,7 @@ type WithoutOptions = { readonly [Name in keyof RequestOptions]?: "This is an op
 export type QueryOf<K extends OperationKey> =
   RequestOf<K> extends { query?: infer Query } ? NonNullable<Query> & WithoutOptions : never;
 
-/** The second argument can be left out where nothing in it is required. */
+/** The second argument can be left out if nothing in it is required. */
 export type RequestArguments<K extends OperationKey, Options> =
   Record<never, never> extends RequestOf<K>
     ? [request?: RequestOf<K> & WithoutOptions, options?: Options]

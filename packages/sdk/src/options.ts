@@ -23,13 +23,20 @@ export interface PerchOptions {
   /** Additional headers for every request. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /**
-   * For a page that Perch serves, where a session cookie takes the place of the API key: returns the session's `csrf_token`, which is
-   * then sent with every change. Called for every attempt. The cookie goes along by itself, because the page has the same origin.
+   * For a page that Perch serves, on which a session cookie replaces the API key: returns the session's `csrf_token`,
+   * which is then sent with every change. Called for every attempt. The browser sends the cookie by itself, because the
+   * page has the same origin.
    */
   readonly csrfToken?: (() => string | undefined) | undefined;
-  /** Gets what the client does: every attempt (`debug`) and every retry (`info`), never a body or a key. The default writes to stderr. */
+  /**
+   * Gets the client's actions: every attempt (`debug`) and every retry (`info`), never a body or a key. The default
+   * writes to stderr.
+   */
   readonly logger?: Logger | undefined;
-  /** What is logged. The default is the environment variable `PERCH_LOG`; without it, `debug` if there is a `logger`, and otherwise `off`. */
+  /**
+   * The level of the log. The default is the environment variable `PERCH_LOG`; without it, `debug` if there is a
+   * `logger`, and otherwise `off`.
+   */
   readonly logLevel?: LogLevel | undefined;
 }
 
@@ -47,8 +54,8 @@ export interface RequestOptions {
    */
   readonly idempotencyKey?: string | undefined;
   /**
-   * Makes the change only if the agent, webhook or key is still as you read it: the `etagOf` what you read. If it was changed
-   * meanwhile, nothing changes and the error's `code` is `precondition_failed`.
+   * Makes the change only if the agent, webhook or key is still as you read it: the `etagOf` the object that you read.
+   * If it was changed meanwhile, nothing changes and the error's `code` is `precondition_failed`.
    */
   readonly ifMatch?: string | undefined;
   /** Additional headers for this call. */

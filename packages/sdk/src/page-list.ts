@@ -1,6 +1,6 @@
 import type { Pagination } from "./generated-schemas.ts";
 
-/** What the pagination of every list has, also of one that is not counted. */
+/** The pagination fields of every list, including lists that are not counted. */
 export interface PagePosition {
   readonly limit: number;
   readonly has_more: boolean;
@@ -32,7 +32,7 @@ function identityOf(item: unknown): unknown {
 function nextQuery({ data, pagination }: Page<unknown, PagePosition>): PageQuery | undefined {
   const { has_more, next_cursor, offset = 0 } = pagination as PagePosition & { offset?: number };
   if (!has_more) return undefined;
-  // A page can be empty where a search stopped early: its cursor goes on.
+  // A page can be empty if a search stopped early; its cursor continues the search.
   if (next_cursor) return { cursor: next_cursor, offset: undefined };
   return data.length === 0 ? undefined : { offset: offset + data.length };
 }

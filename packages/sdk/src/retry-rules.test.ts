@@ -27,7 +27,7 @@ describe("a failure", () => {
       expect(isRetryable(failed)).toBe(false);
     }
   });
-  test("a run that outlasts the wait is worth another try, and says which run it is", () => {
+  test("a run that outlasts the wait is worth another try, and the error names the run", () => {
     const details = [{ field: "request_id", error: "req_1" }];
     const unfinished = createError({ status: 504, code: "still_running", message: "", details });
     expect(unfinished).toBeInstanceOf(StillRunningError);
@@ -43,12 +43,12 @@ describe("the wait before the next try", () => {
     expect(retryDelayMs(refused(503), 3, 0.5)).toBe(2000);
     expect(retryDelayMs(refused(503), 3, 0)).toBe(0);
   });
-  test("is never less than what the server asks for", () => {
+  test("is never less than the server asks for", () => {
     expect(retryDelayMs(refused(429, 7), 0, 0)).toBe(7000);
     expect(retryDelayMs(refused(429, 7), 0, 1)).toBe(7500);
     expect(retryDelayMs(refused(429, 60), 0, 0)).toBe(60_000);
   });
-  test("is none where it would be more than a minute, or in vain", () => {
+  test("is none if it would be more than a minute, or in vain", () => {
     expect(retryDelayMs(refused(429, 61), 0, 0)).toBeUndefined();
     expect(retryDelayMs(refused(404), 0, 0)).toBeUndefined();
   });

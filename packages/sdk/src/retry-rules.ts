@@ -18,8 +18,8 @@ export const isRetryable = (error: PerchError): boolean => {
 };
 
 /**
- * Delay before the next attempt; undefined if there should be none. `Retry-After` is waited for in full. The random part (`random` is from
- * 0 to 1) keeps many clients from retrying at the same moment.
+ * Delay before the next attempt; undefined if there should be none. Waits the whole `Retry-After`. The random part
+ * (`random` is from 0 to 1) spreads the retries of many clients.
  */
 export function retryDelayMs(error: PerchError, failures: number, random: number): number | undefined {
   if (!isRetryable(error)) return undefined;

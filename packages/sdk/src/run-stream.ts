@@ -19,7 +19,10 @@ export type RunToken = { readonly type: "token"; readonly snapshot: string } & R
 export type RunStepEvent = { readonly type: "step" } & Readonly<StepEvent>;
 /** A tool call begins or ends, or waits for its next attempt. */
 export type RunTool = { readonly type: "tool" } & Readonly<ToolEvent>;
-/** Events are missing, because the organisation's streams hold as much as they may. The run goes on, and `done` has the whole response. */
+/**
+ * Events are missing, because the organisation's streams have reached the limit of their buffers. The run goes on, and
+ * `done` has the whole response.
+ */
 export type RunDropped = { readonly type: "dropped" } & Readonly<DroppedEvent>;
 /** The run waits for a person. The last event, unless the stream was opened with `waitForDecision`. */
 export type RunActionRequired = { readonly type: "action_required" } & Readonly<ActionRequiredEvent>;
@@ -28,7 +31,7 @@ export type RunDone = { readonly type: "done" } & Readonly<InvocationResult>;
 /** An event of a run. */
 export type RunStreamEvent = RunToken | RunStepEvent | RunTool | RunDropped | RunActionRequired | RunDone;
 
-/** What a request that waits for the run is answered with. */
+/** The answer to a request that waits for the run. */
 const statuses: Partial<Record<RunErrorEvent["code"], number>> = { conflict: 409, run_failed: 422, server_error: 500 };
 
 /** Delays between two requests for a run that waits for a person. */
@@ -63,7 +66,7 @@ export const waitingError = (
  * The event stream of a run. Iterate over its events, or wait for its result. It reconnects by itself and continues after the last event.
  * Leaving the loop closes the connection and does not stop the run; another loop, or `result()`, continues from there.
  *
- * Where the run waits for a person, the stream ends after the event `action_required`, and `result()` rejects with an
+ * If the run waits for a person, the stream ends after the event `action_required`, and `result()` rejects with an
  * `ActionRequiredError`. With `waitForDecision` it waits, and goes on after the decision.
  *
  * @example
@@ -128,7 +131,7 @@ export class RunStream implements AsyncIterable<RunStreamEvent> {
     this.#isBeingRead = true;
     try {
       if (this.#error) throw this.#error;
-      // Whoever decides before they read on waits for nothing.
+      // The first request has no pause, because the caller may have decided already.
       let pollMs = 0;
       while (!this.#hasEnded()) {
         if (this.#required) {
@@ -149,7 +152,7 @@ export class RunStream implements AsyncIterable<RunStreamEvent> {
     return this.#result !== undefined || (this.#required !== undefined && !this.#options.waitForDecision);
   }
 
-  /** Up to where the run ends, or waits for a person. */
+  /** Reads until the run ends, or waits for a person. */
   async *#read(): AsyncGenerator<RunStreamEvent, void> {
     for await (const sent of follow({ ...this.#source, lastEventId: this.#lastEventId, onOpen: this.#onOpen })) {
       this.#lastEventId = sent.id;
@@ -180,7 +183,9 @@ export class RunStream implements AsyncIterable<RunStreamEvent> {
     return undefined;
   }
 
-  /** A run that still waits says so whenever it is asked: that is an event only where there is something new to decide. */
+  /**
+   * A run that still waits reports so on every request, but that is an event only if there is something new to decide.
+   */
   #actionRequired(event: ActionRequiredEvent): RunActionRequired | undefined {
     const { request_id, message, approvals } = event;
     const isNew = !this.#required || approvals.some(({ id }) => !this.#seenApprovals.has(id));
@@ -202,7 +207,7 @@ export class RunStream implements AsyncIterable<RunStreamEvent> {
     return { type: "token", ...token, snapshot: this.#text };
   }
 
-  /** The same error as without a stream, where the run's id is in the details. */
+  /** The same error as without a stream, which has the run's id in the details. */
   #failed({ code, message, retryable, request_id }: RunErrorEvent): Error {
     this.#runId = request_id;
     const details = [{ field: "request_id", error: request_id }];

@@ -24,11 +24,11 @@ export interface ReceivedRequest {
   readonly body: RawBody;
 }
 
-/** What to check a request against. */
+/** The expectations that a request is checked against. */
 export interface VerifyRequestOptions {
   /** The origin by which Perch calls your service, such as `https://tools.example.com`, whatever a proxy makes of it. */
   readonly origin: string;
-  /** The origin of Perch, such as `https://perch.example`. Its public keys are fetched from there and kept. */
+  /** The origin of Perch, such as `https://perch.example`. Its public keys are fetched from there and cached. */
   readonly directory?: string | undefined;
   /** The public keys themselves, in place of `directory`. */
   readonly keys?: readonly VerificationJwk[] | undefined;
@@ -39,19 +39,19 @@ export interface VerifyRequestOptions {
   readonly organisation?: string | readonly string[];
   /** Remembers requests, so that none passes twice. */
   readonly replayStore: ReplayStore;
-  /** Fetches the keys; `fetch` unless set. Give the same function every time: keys are kept for each. */
+  /** Fetches the keys; `fetch` unless set. Give the same function every time, because keys are cached for each. */
   readonly fetch?: typeof globalThis.fetch | undefined;
   /** The time now, in milliseconds; for tests. */
   readonly nowMs?: number | undefined;
 }
 
-/** What a request proved. */
+/** The facts that a request proved. */
 export interface VerifiedRequest {
   /** The run that the call belongs to (`X-Request-Id`); undefined while an agent is being checked. */
   readonly runId: string | undefined;
-  /** The organisation whose agent called (`Perch-Organisation`); undefined if the request does not say. */
+  /** The organisation whose agent called (`Perch-Organisation`); undefined if the request does not name it. */
   readonly organisationId: string | undefined;
-  /** The agent that called (`Perch-Agent`); undefined if the request does not say. */
+  /** The agent that called (`Perch-Agent`); undefined if the request does not name it. */
   readonly agentId: string | undefined;
   /** The key that signed it. */
   readonly keyId: string;
@@ -113,7 +113,7 @@ function readSignature(message: Message): Signature {
   return { input, bytes, keyId, nonce, created, expires };
 }
 
-/** What is not covered could be changed on the way. */
+/** A component that is not covered could be changed on the way. */
 function checkCoverage({ items = [] }: Member, message: Message): void {
   const covered = new Set(items.map(({ text }) => text));
   const required = ['"@method"', '"@target-uri"', '"content-digest"'];
@@ -218,7 +218,8 @@ export async function verifyRequest(request: ReceivedRequest, options: VerifyReq
     );
   const organisationId = message.field("perch-organisation");
   checkOrganisation(organisations, organisationId);
-  // Last, so that only what Perch signed can fill the store. The clocks of machines that share it may differ.
+  // The last check, so that only requests that Perch signed can fill the store. The clocks of machines that share it
+  // may differ.
   if (!(await replayStore.add(nonce, new Date((expires + skewSeconds) * 1000))))
     throw refuse("replayed", "This request came before. Perch signs every attempt anew, so it is a copy.");
   const [runId, agentId] = [message.field("x-request-id"), message.field("perch-agent")];

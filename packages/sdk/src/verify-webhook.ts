@@ -14,8 +14,9 @@ export interface VerifyOptions {
    */
   readonly toleranceSeconds?: number | null | undefined;
   /**
-   * With `false`, `X-Service-Signature` alone is enough. It covers no time, so it cannot detect an old delivery that is sent again. Perch
-   * always sends both signatures; turn this off only if something in front of your receiver removes the `webhook-` headers.
+   * With `false`, only `X-Service-Signature` is needed. It covers no time, so it cannot detect an old delivery that is
+   * sent again. Perch always sends both signatures; turn this off only if something in front of your receiver removes
+   * the `webhook-` headers.
    *
    * @defaultValue `true`
    */
@@ -72,7 +73,7 @@ async function passesStandard(headers: WebhookHeaders, body: Bytes, secrets: rea
   return false;
 }
 
-/** `X-Service-Signature`: keyed with the secret as it was shown, over the body alone. */
+/** `X-Service-Signature`: keyed with the secret as it was shown, over only the body. */
 async function passesPlain(headers: WebhookHeaders, body: Bytes, secrets: readonly string[]): Promise<boolean> {
   const names = ["x-service-signature", "x-service-signature-previous"];
   const signatures = definedOnly(names.map((name) => bytesOfHex(headerOf(headers, name) ?? "")));
@@ -86,7 +87,7 @@ function checkTime(timestamp: string, { toleranceSeconds = 300, nowMs = Date.now
     throw new WebhookVerificationError("The timestamp of this delivery is too far from now: it may be a replay.");
 }
 
-/** The signed timestamp; undefined only for a delivery without one, where the options accept that. */
+/** The signed timestamp; undefined only for a delivery without one, if the options accept that. */
 function timestampOf(headers: WebhookHeaders, { requireTimestamp = true }: VerifyOptions): string | undefined {
   const isSigned = headerOf(headers, "webhook-signature") !== undefined;
   if (!isSigned && !requireTimestamp) return undefined;
@@ -120,7 +121,7 @@ export async function verifyWebhook(
 ): Promise<PerchEvent> {
   const bytes = bytesOfBody(body);
   const secrets = (typeof secret === "string" ? [secret] : secret).filter((one) => one !== "");
-  // An empty secret would let anybody sign.
+  // With an empty secret, anyone could sign.
   if (secrets.length === 0) throw new TypeError("Give the webhook's secret");
   const timestamp = timestampOf(headers, options);
   const check = timestamp === undefined ? passesPlain : passesStandard;

@@ -39,7 +39,7 @@ export interface FailedRun extends RunOutcome {
 
 /** Data of `agent.action_required`: a run waits for a person. */
 export interface RequestedAction extends ApprovalSummary {
-  /** A page where a person can decide, once. Only in deliveries to webhooks with `approval_links`. */
+  /** A page on which a person can decide, once. Only in deliveries to webhooks with `approval_links`. */
   link?: string;
 }
 

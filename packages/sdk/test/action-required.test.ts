@@ -76,7 +76,7 @@ describe("a stream of a run that waits for a person", () => {
     expect(asked).toMatchObject([{ route: follow, lastEventId: "2-0" }]);
   });
 
-  test("goes on by the run's id with waitForDecision: nothing is said twice, and the key is not sent again", async () => {
+  test("continues by the run's id with waitForDecision: no event comes twice, and the key is not sent again", async () => {
     const waits = events(["2-0", "action_required", required("appr_1", "appr_2")]);
     const oneIsLeft = events(["2-0", "action_required", required("appr_2")]);
     const { perch, asked } = createClient(waits, waits, oneIsLeft, rest);
@@ -88,7 +88,7 @@ describe("a stream of a run that waits for a person", () => {
     expect(asked[1]?.headers.has("idempotency-key")).toBe(false);
   });
 
-  test("tells of the next decision that it waits for", async () => {
+  test("yields the next decision that it waits for", async () => {
     const { perch } = createClient(
       events(["2-0", "action_required", required("appr_1")]),
       events(["3-0", "token", token], ["5-0", "action_required", required("appr_3")]),

@@ -53,7 +53,7 @@ const invokeUntilWaiting = async (): Promise<ActionRequiredError> => {
 };
 
 describe("a run that waits for a person", () => {
-  test("is an error of invoke with what to decide, and runs.wait gets its result after the decision", async () => {
+  test("is an error of invoke with the open decisions, and runs.wait gets its result after the decision", async () => {
     const error = await invokeUntilWaiting();
     expect(error.approvalIds).toHaveLength(1);
     expect(await perch.runs.get("bot", error.runId)).toMatchObject({ status: "waiting" });

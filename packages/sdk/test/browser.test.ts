@@ -17,7 +17,7 @@ afterAll(() => void site.close());
 
 const server = usePerch({ corsOrigins: [origin], valkeyUrl: serviceUrl("PERCH_VALKEY_URL") }, { withWorker: true });
 
-/** What the page does; it knows the client as `sdk`. */
+/** The script of the page, which has the client as `sdk`. */
 const program = `async ([baseUrl, apiKey, secret, body, headers, call]) => {
   const perch = new sdk.Perch({ baseUrl, apiKey });
   await perch.agents.create({ name: "bot", model: "perch/echo" });

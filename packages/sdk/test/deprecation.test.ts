@@ -32,7 +32,7 @@ test("a deprecated operation is warned of once in a process, whatever ids its pa
   expect(emitWarning).toHaveBeenCalledTimes(2);
 });
 
-test("where there is no process, the console has the warning", async () => {
+test("without a process, the console has the warning", async () => {
   const warn = vi.spyOn(console, "warn").mockReturnValue();
   vi.stubGlobal("process", undefined);
   try {

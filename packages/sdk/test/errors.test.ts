@@ -56,14 +56,14 @@ describe("a refusal", () => {
     expect(error.correlationId).toMatch(/^corr_/);
   });
 
-  test("409 says with what", async () => {
+  test("409 names the conflict", async () => {
     await perch.agents.create({ name: "bot", model: "perch/echo" });
     const error = await thrownBy(perch.agents.create({ name: "bot", model: "perch/echo" }));
     expect(error).toBeInstanceOf(ConflictError);
     expect(error.message).toContain("bot");
   });
 
-  test("429 says when to come back", async () => {
+  test("429 shows when to come back", async () => {
     const { adminKey } = await server().createOrganisation("free");
     const eager = new Perch({ baseUrl: server().url, apiKey: adminKey, maxRetries: 0 });
     const outcomes = await Promise.allSettled(Array.from({ length: 120 }, () => eager.me()));
@@ -73,7 +73,7 @@ describe("a refusal", () => {
       expect(error).toBeInstanceOf(RateLimitedError);
       expect((error as PerchError).retryAfterSeconds).toBeGreaterThanOrEqual(1);
     }
-    // With retries nobody notices.
+    // With retries, the call succeeds.
     const patient = new Perch({ baseUrl: server().url, apiKey: adminKey });
     await Promise.all([patient.me(), patient.me()]);
   });
@@ -85,7 +85,7 @@ describe("a refusal", () => {
     expect(error.cause).toBeInstanceOf(Error);
   });
 
-  test("an address that is not Perch is told apart", async () => {
+  test("an address that is not Perch is recognised", async () => {
     const notPerch = { baseUrl: `${server().url}/docs`, apiKey, fetch: async () => new Response("<html>") };
     const error = await thrownBy(new Perch(notPerch).me());
     expect(error.message).toContain("baseUrl");
@@ -103,7 +103,7 @@ describe("a refusal", () => {
 });
 
 describe("the message of an error", () => {
-  test("names the request and what to do next, after what the server says", async () => {
+  test("names the request and the next step, after the server's message", async () => {
     const error = await thrownBy(perch.agents.get("nobody"));
     expect(error.url).toBe(`${server().url}/v1/agents/nobody`);
     expect(error.message.startsWith(error.shortMessage)).toBe(true);
@@ -127,7 +127,7 @@ describe("the message of an error", () => {
     );
   });
 
-  test("says what to do for every code but a conflict, which the server explains", () => {
+  test("shows the next step for every code except a conflict, which the server explains", () => {
     const silent = errorCodes.filter((code) => createError({ code, message: "It failed." }).message.endsWith(")"));
     expect(silent).toEqual(["conflict"]);
   });
@@ -147,7 +147,7 @@ describe("the API key", () => {
     for (const text of printed) expect(text).not.toContain(apiKey);
   });
 
-  test("that no header could hold is refused at once, without being shown", () => {
+  test("that no header could carry is refused at once, without being shown", () => {
     const make = () => new Perch({ baseUrl: server().url, apiKey: `${apiKey}\n` });
     expect(make).toThrow("line break");
     try {
@@ -157,7 +157,7 @@ describe("the API key", () => {
     }
   });
 
-  test("and the address come from the environment where they are not given", async () => {
+  test("and the address come from the environment if they are not given", async () => {
     process.env.PERCH_API_KEY = apiKey;
     process.env.PERCH_URL = server().url;
     try {

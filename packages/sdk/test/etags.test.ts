@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { etagOf, Perch } from "../src/index.ts";
 
-/** A server with one agent, of which `"one"` is the tag. */
+/** A server with one agent, whose tag is `"one"`. */
 function clientOfOneAgent() {
   const conditions: (string | null)[] = [];
   const fetch = async (_: unknown, init: RequestInit = {}) => {
@@ -13,7 +13,7 @@ function clientOfOneAgent() {
   return { perch, conditions };
 }
 
-test("what a method returns has the tag of its response, and looks as it did", async () => {
+test("the result of a method has the tag of its response, and looks as before", async () => {
   const { perch } = clientOfOneAgent();
   const agent = await perch.agents.get("bot");
   expect(agent).toEqual({ id: "agent_1", name: "bot" });

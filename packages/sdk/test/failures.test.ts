@@ -94,7 +94,7 @@ describe("a failure is the same error, and is retried as often, as in the other 
   });
 });
 
-test("no error holds a key, not even one that the server repeats in its details", async () => {
+test("no error contains a key, not even one that the server repeats in its details", async () => {
   const key = `perch_${"0".repeat(46)}`;
   const details = [{ field: "agent_id", error: `${key} is no name.` }];
   const body = { error: { code: "not_found", message: `There is no agent ${key}`, details } };
@@ -114,7 +114,7 @@ test.each(cases.waits)(
   },
 );
 
-test("unless set, a call is retried as often as in the other SDK, with one key where the method needs one", async () => {
+test("unless set, a call is retried as often as in the other SDK, with one key if the method needs one", async () => {
   const { perch, sent } = clientWith(() => Promise.resolve(new Response("", { status: 503 })));
   const keys = async (work: PromiseLike<unknown>): Promise<unknown[]> => {
     await thrownBy(work);

@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => proxy?.close());
 
 let perch: Perch;
-/** Past the proxy: what really happened. */
+/** A client without the proxy, which shows what really happened. */
 let direct: Perch;
 beforeEach(async () => {
   const organisation = await server().createOrganisation();
@@ -52,7 +52,7 @@ describe("an invoke over a network that fails", () => {
     expect(keysUsed().size).toBe(1);
   });
 
-  test("that keeps the answer longer than the client waits: the same run answers the next try", async () => {
+  test("that delays the answer longer than the client waits: the same run answers the next try", async () => {
     proxy.expect({ delayMs: 3000 });
     const { response } = await perch.agents.invoke("bot", { message: "hello" }, { timeoutSeconds: 1 });
     expect(response).toBe("You said: hello");
@@ -71,7 +71,7 @@ describe("an invoke", () => {
     expect(keysUsed().size).toBe(1);
   });
 
-  test("whose run fails is not repeated, and tells which run it was", async () => {
+  test("whose run fails is not repeated, and names the run", async () => {
     const instructions = JSON.stringify({ steps: [{ fail: "permanent" }] });
     await direct.agents.create({ name: "broken", model: "perch/script", instructions });
     const error = await perch.agents.invoke("broken", { message: "hello" }).catch((thrown: unknown) => thrown);
@@ -114,7 +114,7 @@ describe("any other call over a network that fails", () => {
     expect((second?.atMs ?? 0) - (first?.atMs ?? 0)).toBeGreaterThanOrEqual(1990);
   });
 
-  test("gives up at once where it would have to wait for more than a minute", async () => {
+  test("gives up at once if it would have to wait for more than a minute", async () => {
     proxy.expect({ status: 429, retryAfter: 600 });
     const error = await perch.agents.get("bot").catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(RateLimitedError);
@@ -122,7 +122,7 @@ describe("any other call over a network that fails", () => {
     expect(proxy.seen).toHaveLength(1);
   });
 
-  test("tries as often as it may, then throws what it got last", async () => {
+  test("tries as often as it may, then throws the last error", async () => {
     proxy.expect({ status: 503 }, { status: 503 }, { status: 503 });
     await expect(perch.agents.get("bot", { maxRetries: 2 })).rejects.toBeInstanceOf(UnavailableError);
     expect(proxy.seen).toHaveLength(3);
@@ -130,7 +130,7 @@ describe("any other call over a network that fails", () => {
     await expect(perch.agents.get("bot", { maxRetries: 0 })).rejects.toBeInstanceOf(UnavailableError);
   });
 
-  test("stops when its time is over, or when the caller says so", async () => {
+  test("stops when its time is over, or when the caller aborts it", async () => {
     proxy.expect({ delayMs: 2000 }, { delayMs: 2000 });
     const late = perch.agents.get("bot", { timeoutSeconds: 0.2, maxRetries: 0 });
     await expect(late).rejects.toBeInstanceOf(TimeoutError);

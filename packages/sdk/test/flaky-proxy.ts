@@ -3,11 +3,11 @@ import { createServer, request as httpRequest, type IncomingMessage, type Server
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** What the network does to one request. */
+/** The effect of the network on one request. */
 export type Fault =
-  /** The connection is closed before the server hears of it. */
+  /** The connection is closed before the server gets the request. */
   | "lose the request"
-  /** The server does it, and nobody hears of it. */
+  /** The server handles the request, and the caller gets no answer. */
   | "lose the answer"
   | { readonly cutAfterBytes: number }
   | { readonly delayMs: number }
@@ -63,7 +63,7 @@ async function passOn(answer: IncomingMessage, reply: ServerResponse, maxBytes: 
   reply.end();
 }
 
-/** A network between client and server that fails as it is told. */
+/** A network between client and server that fails as the test chooses. */
 export async function startFlakyProxy(target: () => string): Promise<FlakyProxy> {
   const seen: SeenRequest[] = [];
   const faults: (Fault | undefined)[] = [];

@@ -33,9 +33,9 @@ function collect<T>(follow: (signal: AbortSignal) => AsyncIterable<T>) {
 }
 
 describe("logs.follow", () => {
-  test("tells of new entries once each, also of those that were written while the connection was broken", async () => {
+  test("yields new entries once each, also those that were written while the connection was broken", async () => {
     const { perch, direct } = await withBot();
-    // The second connection comes after two seconds: what happens meanwhile is only in the log.
+    // The second connection comes after two seconds. Entries written meanwhile are only in the log.
     proxy.expect({ cutAfterBytes: 600 }, { status: 503, retryAfter: 2 });
     const { seen, stop } = collect<LogEntry>((signal) => perch.logs.follow("bot", {}, { signal }));
     const messages = () => seen.map(({ message }) => message);
@@ -51,7 +51,7 @@ describe("logs.follow", () => {
     expect(await stop()).toMatchObject({ message: "over" });
   });
 
-  test("goes on where the server has said that everything was sent, not where it has sent a heartbeat", async () => {
+  test("continues from the server's last message that everything was sent, not from a heartbeat", async () => {
     const starts: (string | null)[] = [];
     const entry = (id: string, request_id: string | null) =>
       `id: ${id}\nevent: log\ndata: ${JSON.stringify({ id, timestamp: "2026-11-17T12:01:00.000Z", level: "info", message: id, metadata: { request_id } })}\n\n`;
@@ -75,7 +75,7 @@ describe("logs.follow", () => {
     expect(starts).toEqual([null, "2026-11-17T12:00:20.000Z", "2026-11-17T12:01:50.000Z"]);
   });
 
-  test("lets through what its filter lets through", async () => {
+  test("yields the entries that match its filter", async () => {
     const { perch, direct } = await withBot();
     const { seen, stop } = collect<LogEntry>((signal) => perch.logs.follow("bot", { level: "error" }, { signal }));
     const entries = [{ message: "fine" }, { message: "bad", level: "error" as const }];
@@ -88,7 +88,7 @@ describe("logs.follow", () => {
 });
 
 describe("events.follow", () => {
-  test("tells of every event from now on, once, with the data of its type", async () => {
+  test("yields every event from now on, once, with the data of its type", async () => {
     const { perch } = await withBot();
     await perch.agents.invoke("bot", { message: "before" });
     await expect.poll(async () => (await perch.events.list()).data.length).toBe(1);
@@ -103,7 +103,7 @@ describe("events.follow", () => {
     await stop();
   });
 
-  test("goes back as far as it is told to", async () => {
+  test("starts as far back as the caller asks", async () => {
     const { perch } = await withBot();
     const since = new Date(Date.now() - 1000);
     await perch.agents.invoke("bot", { message: "before" });

@@ -35,7 +35,7 @@ function createService(first: Answer) {
   return { state, receive };
 }
 
-test("keys are fetched from the well-known path once, and kept for as long as the answer allows", async () => {
+test("keys are fetched from the well-known path once, and cached for as long as the answer allows", async () => {
   const { state, receive } = createService(answerWith([publicKey], { "cache-control": "public, max-age=300" }));
   for (const seconds of [0, 1, 299]) expect(await receive(seconds)).toBe("passed");
   expect(state.asked).toEqual(["https://perch.example/.well-known/http-message-signatures-directory"]);
@@ -49,7 +49,7 @@ test.each([
   ["no-store", undefined, 300],
   ["max-age=0", undefined, 60],
   ["max-age=99999999", undefined, 86_400],
-])("Cache-Control: %s with Age: %s keeps them for %i s", async (control, age, seconds) => {
+])("Cache-Control: %s with Age: %s caches them for %i s", async (control, age, seconds) => {
   const headers = { "cache-control": control, ...(age && { age }) };
   const { state, receive } = createService(answerWith([publicKey], headers));
   await receive(0);
@@ -116,7 +116,7 @@ test("a key that was taken off the list is refused with the next answer", async 
   expect(await receive(60)).toBe("unknown_key 401");
 });
 
-test("entries that are no keys of Ed25519 are passed over", async () => {
+test("entries that are not Ed25519 keys are passed over", async () => {
   const strange = [null, "key", { kty: "RSA" }, { ...publicKey, x: `${publicKey.x}=` }, { ...publicKey, nbf: "now" }];
   const { receive } = createService(answerWith([...strange, publicKey] as object[]));
   expect(await receive(0)).toBe("passed");

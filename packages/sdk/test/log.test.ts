@@ -12,7 +12,7 @@ afterEach(() => {
   delete process.env.PERCH_LOG;
 });
 
-/** A client that gets these answers, one after the other, and what it logs. */
+/** A client that gets these answers, one after the other, and its log. */
 function clientWith(answers: (() => Response)[], options = {}) {
   vi.spyOn(Math, "random").mockReturnValue(0);
   const logged: [level: string, message: string, fields: LogFields][] = [];
@@ -54,7 +54,7 @@ describe("the log", () => {
     expect(JSON.stringify(logged)).not.toContain(apiKey);
   });
 
-  test("has the retries alone with info, and nothing when it is off", async () => {
+  test("has only the retries with info, and nothing when it is off", async () => {
     const info = clientWith([unavailable, ok], { logLevel: "info" });
     await call(info.perch);
     expect(info.logged.map(([level]) => level)).toEqual(["info"]);
@@ -63,7 +63,7 @@ describe("the log", () => {
     expect(off.logged).toEqual([]);
   });
 
-  test("is written to stderr, a line for each, where PERCH_LOG asks for it and no logger is given", async () => {
+  test("is written to stderr, a line for each, if PERCH_LOG asks for it and no logger is given", async () => {
     const written = vi.spyOn(console, "error").mockReturnValue();
     const others = [vi.spyOn(console, "log"), vi.spyOn(console, "debug"), vi.spyOn(console, "info")];
     await call(clientWith([ok], { logger: undefined }).perch);

@@ -23,13 +23,16 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
-/** Of the client, 5 kB are errors that say what to do next, the log of attempts, and the waits for runs, decisions and deployments. */
+/**
+ * 5 kB of the client are errors that name the next step, the log of attempts, and the waits for runs, decisions and
+ * deployments.
+ */
 const sizes = [
-  ["the client, which is what most programs import", "{ Perch }", { minified: 35_200, gzipped: 10_750 }],
+  ["the client, which most programs import", "{ Perch }", { minified: 35_200, gzipped: 10_750 }],
   ["all of it, with the checks of webhooks and calls", "*", { minified: 46_700, gzipped: 15_100 }],
 ] as const;
 
-test("the packed package depends on nothing, and holds nothing but what it needs", () => {
+test("the packed package depends on nothing, and contains only the files that it needs", () => {
   const manifest = JSON.parse(readFileSync(join(installed, "package.json"), "utf8"));
   for (const field of ["dependencies", "peerDependencies", "optionalDependencies"])
     expect(manifest[field] ?? {}).toEqual({});
@@ -67,7 +70,7 @@ test.each(sizes)("bundled, %s is small", async (title, imported, max) => {
   expect(bytes.gzipped).toBeLessThan(max.gzipped);
 });
 
-test("whoever uses a part of it bundles that part", async () => {
+test("a program that uses a part of it bundles only that part", async () => {
   const entry = join(scratch, "verify-only.js");
   writeFileSync(entry, `export { verifyWebhook } from ${JSON.stringify(join(installed, "dist/index.js"))};`);
   const bundle = await rolldown({ input: entry, platform: "browser", logLevel: "silent" });
@@ -76,22 +79,23 @@ test("whoever uses a part of it bundles that part", async () => {
   expect(Buffer.byteLength(code)).toBeLessThan(4000);
 });
 
-test("publint finds nothing to say", async () => {
+test("publint reports nothing", async () => {
   const { messages, pkg } = await publint({ pkgDir: installed, strict: true, pack: false });
   expect(messages.map((message) => formatMessage(message, pkg))).toEqual([]);
 });
 
-test("are the types wrong? They are not, for whoever imports it as a module", async () => {
+test("the types are right for a program that imports it as a module", async () => {
   const result = await checkPackage(createPackageFromTarballData(new Uint8Array(readFileSync(tarball))));
   if (!result.types) throw new Error("it has no types");
-  // It is for import alone, and `exports` is how it is found: require in old Node, and resolution of before 2021, are not for it.
+  // The package supports only import, and `exports` is how it is found. It does not support require in old Node, nor
+  // the module resolution of before 2021.
   const wanted = result.problems.filter(
     (problem) => !("resolutionKind" in problem) || !["node10", "node16-cjs"].includes(problem.resolutionKind),
   );
   expect(wanted).toEqual([]);
 });
 
-test("a program in TypeScript compiles with its types alone, checked in full", () => {
+test("a program in TypeScript compiles with only its types, checked in full", () => {
   const program = `
     import { Perch, PerchError, type Agent } from "@perch/sdk";
     const perch = new Perch({ baseUrl: "http://127.0.0.1", apiKey: "k" });

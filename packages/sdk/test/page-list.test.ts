@@ -23,7 +23,7 @@ const requestsOf = async (work: () => Promise<unknown>): Promise<string[]> => {
 };
 
 describe("a list", () => {
-  test("awaited is one page, with what it says of the others", async () => {
+  test("awaited is one page, with its pagination", async () => {
     const sent = await requestsOf(async () => {
       const { data, pagination } = await perch.agents.list({ limit: 3, offset: 5, sort: "name" });
       expect(data.map(({ name }) => name)).toEqual(names.slice(5, 8));
@@ -41,7 +41,7 @@ describe("a list", () => {
     expect(sent).toHaveLength(3);
   });
 
-  test("fetches a page when it gets there, and large ones unless told", async () => {
+  test("fetches a page when it gets there, and large ones by default", async () => {
     const few = await requestsOf(async () => {
       for await (const { name } of perch.agents.list({ limit: 10, sort: "name" })) if (name === names[12]) break;
     });
@@ -50,7 +50,7 @@ describe("a list", () => {
     expect(one).toHaveLength(1);
   });
 
-  test("begins where the query says, and can be read page by page", async () => {
+  test("begins at the query's position, and can be read page by page", async () => {
     const sizes: number[] = [];
     for await (const { data } of perch.agents.list({ limit: 10, offset: 8 }).pages()) sizes.push(data.length);
     expect(sizes).toEqual([10, 7]);
@@ -76,7 +76,7 @@ describe("a list", () => {
     expect(sent.map((url) => new URL(url).searchParams.has("cursor"))).toEqual([false, true, true]);
   });
 
-  test("whose search stopped early goes on after an empty page, until there is no cursor", async () => {
+  test("whose search stopped early continues after an empty page, until there is no cursor", async () => {
     const pages = [
       { data: [], next_cursor: "a" },
       { data: [{ request_id: "req_1" }], next_cursor: "b" },

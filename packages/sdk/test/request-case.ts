@@ -1,6 +1,6 @@
 import { publicKey, type SignOptions, signRequest } from "./sign-request.ts";
 
-/** A request with what `verifyRequest` must say of it. */
+/** A request with the expected result of `verifyRequest`. */
 export interface RequestCase {
   readonly title: string;
   readonly request: {
@@ -10,7 +10,7 @@ export interface RequestCase {
     readonly body: string;
   };
   readonly origin: string;
-  /** Whose agents may call; everybody's if absent. */
+  /** The organisations whose agents may call; all if absent. */
   readonly organisation?: string | readonly string[];
   /** Seconds since 1970. */
   readonly now: number;
@@ -56,7 +56,7 @@ type Headers = Record<string, string>;
 export interface Change {
   /** How it is signed. */
   readonly sign?: Partial<SignOptions>;
-  /** What becomes of it on the way. */
+  /** The change of the request on the way. */
   readonly request?: Partial<Omit<RequestCase["request"], "headers">>;
   readonly headers?: (headers: Headers) => Headers | readonly (readonly [string, string])[];
   readonly origin?: string;

@@ -24,8 +24,8 @@ import {
 import { publicKey } from "./sign-request.ts";
 
 /**
- * Requests with what `verifyRequest` must say of each. Both SDKs are tested with them: the tests in
- * Python read them from sdk-python/request-cases.ts.
+ * Requests with the expected result of `verifyRequest` for each. Both SDKs are tested with them: the tests in Python
+ * read them from sdk-python/request-cases.ts.
  */
 
 /** Titles complete "a request …". */

@@ -62,7 +62,7 @@ describe("a stream", () => {
     expect(await direct.runs.list("bot").toArray()).toHaveLength(1);
   });
 
-  test("tells of tools, of the step that each text belongs to, and of the run's id before its end", async () => {
+  test("yields tool calls, the step that each text belongs to, and the run's id before its end", async () => {
     await createScriptedAgent(organisation, [
       { reply: "One moment.", tool_calls: [{ name: "perch_echo", arguments: { order: 42 } }] },
       { reply: "On its way." },
@@ -98,7 +98,7 @@ describe("a stream", () => {
     expect(proxy.seen).toHaveLength(requests);
   });
 
-  test("that was left goes on where it was, and the run was not stopped", async () => {
+  test("that was left continues at its position, and the run was not stopped", async () => {
     await createScriptedAgent(organisation, [slowly]);
     const stream = perch.agents.invokeStream("bot", { message: "hello" });
     const first: RunStreamEvent[] = [];
@@ -116,7 +116,7 @@ describe("a stream", () => {
     expect(await direct.runs.list("bot").toArray()).toHaveLength(1);
   });
 
-  test("of a run that fails throws what it would have thrown without a stream, however often it is asked", async () => {
+  test("of a run that fails throws the same error as without a stream, however often it is asked", async () => {
     await createScriptedAgent(organisation, [{ fail: "permanent" }]);
     const stream = perch.agents.invokeStream("bot", { message: "hello" });
     const error = await stream.result().catch((thrown: unknown) => thrown);
@@ -131,7 +131,7 @@ describe("a stream", () => {
     expect(proxy.seen).toHaveLength(1);
   });
 
-  test("of a run that is cancelled says so", async () => {
+  test("of a run that is cancelled reports that", async () => {
     await createScriptedAgent(organisation, [
       { reply: "one", tool_calls: [{ name: "perch_echo", arguments: {} }], delay_ms: 800 },
     ]);
@@ -149,7 +149,7 @@ describe("a stream", () => {
     expect(proxy.seen).toHaveLength(1);
   });
 
-  test("ends when the caller says so", async () => {
+  test("ends when the caller aborts it", async () => {
     await createScriptedAgent(organisation, [slowly]);
     const abort = new AbortController();
     const reason = new Error("enough");

@@ -18,9 +18,9 @@ export interface SignOptions {
   readonly headers?: Readonly<Record<string, string>>;
   readonly created: number;
   readonly nonce: string;
-  /** What `Signature-Input` says, where it differs from Perch's. Null leaves a parameter out. */
+  /** The parameters of `Signature-Input` that differ from Perch's. Null leaves a parameter out. */
   readonly parameters?: Readonly<Record<string, string | number | null>>;
-  /** The components, where they differ from those that Perch covers. */
+  /** The components, if they differ from those that Perch covers. */
   readonly components?: readonly string[];
   readonly label?: string;
   readonly key?: PrivateJwk;
@@ -33,7 +33,7 @@ export const thumbprint = ({ crv, kty, x }: Omit<PrivateJwk, "d">): string =>
 
 export const digestOf = (body: string): string => `sha-256=:${createHash("sha256").update(body).digest("base64")}:`;
 
-/** What a component stands for. */
+/** The value of a component. */
 function componentValue(
   identifier: string,
   { method, url }: SignOptions,

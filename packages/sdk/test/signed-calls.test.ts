@@ -27,7 +27,9 @@ interface Whose {
   readonly agentId: string;
 }
 
-/** Each passes once, and not again, nor where another organisation's agents may call. Returns the ids of their runs. */
+/**
+ * Each passes once, and not again, nor if only another organisation's agents may call. Returns the ids of their runs.
+ */
 async function verifyAll({ url }: TestServer, calls: readonly Call[], whose: Whose): Promise<(string | undefined)[]> {
   const options = {
     origin: new URL(url).origin,
@@ -56,7 +58,7 @@ const createClient = async (): Promise<{ readonly perch: Perch; readonly organis
 };
 
 describe("verifyRequest", () => {
-  test("passes what the server sends to HTTP tools and MCP servers, and says of which run of whose agent it is", async () => {
+  test("passes the server's requests to HTTP tools and MCP servers, and returns their run, agent and organisation", async () => {
     verifies("security.calls-verified");
     const { perch, organisationId } = await createClient();
     const parameters = { type: "object" as const, properties: { city: { type: "string" as const } } };
@@ -83,7 +85,7 @@ describe("verifyRequest", () => {
     expect(new Set(await verifyAll(mcp, mcp.requests, { organisationId, agentId }))).toEqual(new Set([request_id]));
   });
 
-  test("passes what the server sends to a remote agent, and before a deployment, which is of no run", async () => {
+  test("passes the server's requests to a remote agent, and those before a deployment, which belong to no run", async () => {
     const { perch, organisationId } = await createClient();
     const runtime = { type: "http" as const, url: `${remote.url}/agent?tenant=ü` };
     const { id: agentId } = await perch.agents.create({ name: "bot", runtime });

@@ -9,11 +9,11 @@ const done = event("end", "done", result);
 
 interface Given {
   readonly text: string;
-  /** It says nothing more, and does not end. */
+  /** It sends nothing more, and does not end. */
   readonly hangs?: true;
 }
 
-/** A server that gives each connection what is on the list. */
+/** A server that sends each connection the next text of the list. */
 function serving(...connections: readonly (string | Given)[]) {
   const lastEventIds: (string | null)[] = [];
   const fetch = async (_: unknown, init: RequestInit = {}) => {
@@ -42,7 +42,7 @@ const snapshots = (events: readonly RunStreamEvent[]) =>
   events.flatMap((one) => (one.type === "token" ? [one.snapshot] : []));
 afterEach(() => void vi.useRealTimers());
 
-test("a reader is told that events were dropped, and gets the result all the same", async () => {
+test("a reader learns that events were dropped, and gets the result all the same", async () => {
   const { stream } = serving(event("1", "dropped", { message: "Too much is kept." }) + done);
   expect(await allOf(stream)).toEqual([
     { type: "dropped", message: "Too much is kept." },
@@ -73,7 +73,7 @@ describe("a stream", () => {
     expect(lastEventIds).toEqual([null, "1"]);
   });
 
-  test("passes over what it does not know", async () => {
+  test("passes over events that it does not know", async () => {
     const { stream } = serving(event("1", "weather", { sun: true }) + done);
     expect(await allOf(stream)).toEqual([{ type: "done", ...result }]);
   });

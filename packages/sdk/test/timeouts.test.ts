@@ -19,7 +19,7 @@ function clientWith(answer: () => Promise<Response>, timeoutSeconds = 60) {
 }
 const never = (): Promise<Response> => new Promise(() => undefined);
 
-/** What became of the work within a day. */
+/** The state of the work within a day. */
 async function afterDay(work: PromiseLike<unknown>): Promise<string> {
   let state = "waiting";
   work.then(

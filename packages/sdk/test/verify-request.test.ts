@@ -45,7 +45,7 @@ describe("a request", () => {
   });
 });
 
-/** One character more, fewer or other, somewhere in the method, the address, the body or a header of Perch's. */
+/** One character added, removed or changed, somewhere in the method, the address, the body or a header of Perch's. */
 function mutate({ request, ...rest }: RequestCase, random: (below: number) => number): RequestCase {
   const change = (text: string): string => {
     const at = random(text.length + 1);
@@ -68,7 +68,7 @@ function mutate({ request, ...rest }: RequestCase, random: (below: number) => nu
   };
 }
 
-/** Space in a header means nothing, so a change of that alone is no change. */
+/** Space in a header means nothing, so a request that differs only in that is the same. */
 const meaningOf = ({ request: { method, url, body, headers } }: RequestCase): string =>
   JSON.stringify([method, url, body, headers.map(([name, value]) => [name, value.replaceAll(" ", "")])]);
 
@@ -100,7 +100,7 @@ describe("10,000 random changes to a request", () => {
       else reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
     }
     expect(passed).toEqual([]);
-    // They reach every check, not the first alone.
+    // They reach every check, not only the first.
     expect(reasons.size).toBeGreaterThan(8);
     expect(reasons.get("signature_mismatch")).toBeGreaterThan(1000);
   });
@@ -110,7 +110,7 @@ describe("verifyRequest", () => {
   const [{ request } = expect.unreachable("there are no cases")] = cases;
   const options = () => optionsOf(cases[0] ?? expect.unreachable());
 
-  test("says which run of whose agent the call is of, which key signed it, and when", async () => {
+  test("returns the run, the agent and the organisation of the call, which key signed it, and when", async () => {
     expect(await verifyRequest(request, options())).toEqual({
       runId: "req_01m7evf01ne8nv228qpt0msbq9",
       organisationId: "org_01m7evf00ae8nv228b2d9gj1xw",
@@ -136,12 +136,12 @@ describe("verifyRequest", () => {
     await expect(verifyRequest({ ...request, headers }, options())).rejects.toMatchObject({ reason: "malformed" });
   });
 
-  test("throws a TypeError where it is used wrongly", async () => {
+  test("throws a TypeError if it is used wrongly", async () => {
     const wrong = [
       { ...options(), origin: "tools.example.com" },
       { ...options(), origin: "https://tools.example.com/weather" },
       { ...options(), replayStore: undefined as never },
-      // What a setting that is not there gives: it must not let everybody in.
+      // The value of a missing setting, which must not allow every caller.
       { ...options(), organisation: undefined as never },
       { ...options(), organisation: "" },
       { ...options(), organisation: [] },
@@ -157,14 +157,14 @@ describe("verifyRequest", () => {
     await expect(verifyRequest(parsed, options())).rejects.toThrow("raw body");
   });
 
-  test("refuses a nonce that a shared store has seen, and lets the store's own failure through", async () => {
+  test("refuses a nonce that a shared store has seen, and passes on the store's own failure", async () => {
     const seen = { ...options(), replayStore: { add: async () => false } };
     await expect(verifyRequest(request, seen)).rejects.toMatchObject({ reason: "replayed", status: 401 });
     const away = { ...options(), replayStore: { add: () => Promise.reject(new Error("Redis is away")) } };
     await expect(verifyRequest(request, away)).rejects.toThrow("Redis is away");
   });
 
-  test("asks the store last: nobody but Perch can fill it", async () => {
+  test("asks the store last, so that only Perch can fill it", async () => {
     const asked: unknown[] = [];
     const replayStore = { add: (...args: unknown[]) => asked.push(args) > 0 };
     for (const { title, reason, ...subject } of cases.filter(({ reason }) => reason !== null && reason !== "replayed"))
@@ -188,7 +188,7 @@ describe("the memory replay store", () => {
     expect([past.add("a", new Date(0)), past.add("a", later())]).toEqual([true, true]);
   });
 
-  test("throws when it is full, in place of forgetting what came", () => {
+  test("throws when it is full, instead of forgetting nonces", () => {
     const store = createMemoryReplayStore({ max: 2 });
     expect([store.add("a", new Date(0)), store.add("b", later()), store.add("c", later())]).toEqual([true, true, true]);
     expect(() => store.add("d", later())).toThrow("full with 2 requests");

@@ -27,7 +27,7 @@ const signedAt = (date: Date, key = secret, text = body) => ({
 const plain = (key = secret, text = body) => createHmac("sha256", key).update(text).digest("hex");
 
 describe("a delivery of the real server", () => {
-  test("passes with all its headers, with X-Service-Signature alone, and tells the type of its data", async () => {
+  test("passes with all its headers, with only X-Service-Signature, and narrows the type of its data", async () => {
     const { adminKey } = await server().createOrganisation();
     const perch = new Perch({ baseUrl: server().url, apiKey: adminKey });
     await perch.agents.create({ name: "bot", model: "perch/echo" });
@@ -106,7 +106,7 @@ describe("a signature", () => {
     ).resolves.toBeDefined();
   });
 
-  test("without a signed time is refused at any age, unless the receiver says that it needs none", async () => {
+  test("without a signed time is refused at any age, unless the receiver needs none", async () => {
     const { "webhook-timestamp": _, ...timeless } = signedAt(new Date());
     const unnumbered = { ...signedAt(new Date()), "webhook-timestamp": "now" };
     const headers = { "x-service-signature": plain() };
@@ -121,7 +121,7 @@ describe("a signature", () => {
     await expect(verifyWebhook(body, { "x-service-signature": plain(other) }, secret, bare)).rejects.toThrow("match");
   });
 
-  test("with an old time, or a limit that is no number, is refused unless any age will do", async () => {
+  test("with an old time, or a limit that is not a number, is refused unless any age will do", async () => {
     const old = signedAt(new Date(Date.now() - 86_400_000));
     await expect(verifyWebhook(body, old, secret)).rejects.toThrow("too far from now");
     await expect(verifyWebhook(body, old, secret, bare)).rejects.toThrow("too far from now");

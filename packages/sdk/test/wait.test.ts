@@ -41,7 +41,7 @@ describe("deployments.deployAndWait", () => {
     expect(error.message).toContain("What was live is still live.");
   });
 
-  test("throws what the creation throws", async () => {
+  test("throws the error of the creation", async () => {
     await expect(perch.deployments.deployAndWait("nobody", production)).rejects.toBeInstanceOf(NotFoundError);
   });
 });
@@ -94,7 +94,7 @@ describe("runs.wait", () => {
     return (await perch.agents.invokeInBackground("bot", { message: "hello" })).request_id;
   };
 
-  test("returns what invoke returns, also of a run that ended before", async () => {
+  test("returns the same as invoke, also for a run that ended before", async () => {
     const runId = await start({ reply: "Here I am", word_delay_ms: 30 });
     const result = await perch.runs.wait("bot", runId);
     expect(result).toMatchObject({ request_id: runId, response: "Here I am" });

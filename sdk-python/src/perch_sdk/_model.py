@@ -1,7 +1,7 @@
 """The objects that the service returns, with their fields as attributes.
 
-Type checkers take a subclass of :class:`Model` for a frozen dataclass. It is not one: a hundred dataclasses would compile
-their methods anew on every import, which takes longer than everything else in this package together.
+Type checkers treat a subclass of :class:`Model` as a frozen dataclass. It is not one, because a hundred dataclasses would
+compile their methods anew on every import, which takes longer than everything else in this package together.
 """
 
 from __future__ import annotations

@@ -40,7 +40,9 @@ function createIsNewEntry(): (id: string, entry: LogEntry) => boolean {
   return (id, { metadata }) => (metadata.request_id === null ? isNew : isNewOfRun)(id);
 }
 
-/** What the server says when everything before a time was sent, by its own clock: the one here may be wrong. */
+/**
+ * The server's message that everything before a time was sent, by its own clock, because the clock here may be wrong.
+ */
 const completeUntil = /^complete until (\S+)$/;
 
 function createResumePoint() {
@@ -53,7 +55,7 @@ function createResumePoint() {
       const dateMs = Date.parse(headers.get("date") ?? "");
       firstMs ??= Number.isNaN(dateMs) ? Date.now() : dateMs;
     },
-    /** A heartbeat says nothing: the server may be about to read what it has to send. */
+    /** A heartbeat proves nothing, because the server may be about to read entries that it has to send. */
     heard: (comment: string): void => {
       const atMs = Date.parse(completeUntil.exec(comment)?.[1] ?? "");
       // The first stream begins by naming its own beginning; `Date` has whole seconds.

@@ -13,16 +13,19 @@ const directoryPath = "/.well-known/http-message-signatures-directory";
 const timeoutMs = 5_000;
 const maxCharacters = 262_144;
 const defaultMaxAgeSeconds = 300;
-/** However short the server wants it, calls do not each wait for the directory. */
+/** A lower bound for the server's setting, so that calls do not each wait for the directory. */
 const minMaxAgeSeconds = 60;
 const maxMaxAgeSeconds = 86_400;
-/** Anybody can name keys that do not exist: that must not make us ask more often. */
+/** Any caller can name keys that do not exist, which must not make the client ask more often. */
 const unknownKeyPauseMs = 60_000;
 const failurePauseMs = 5_000;
 /** Keys that are known outlive a failure of the directory by this much. */
 const maxStaleMs = 3_600_000;
 
-/** The address of the directory of an installation. Over plain HTTP somebody on the way could put in a key of their own. */
+/**
+ * The address of the directory of an installation. Over plain HTTP an attacker on the way could insert a key of their
+ * own.
+ */
 export function directoryUrl(installation: string): string {
   const { protocol, hostname, origin, pathname } = new URL(installation);
   const isLoopback = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname);
@@ -42,7 +45,7 @@ function maxAgeSeconds({ headers }: Response): number {
 
 async function fetchKeys(url: string, fetch: Fetch): Promise<{ readonly keys: Keys; readonly maxAgeMs: number }> {
   const signal = AbortSignal.timeout(timeoutMs);
-  // A redirect could lead to keys of somebody else.
+  // A redirect could lead to keys of another server.
   const response = await fetch(url, { headers: { accept: "application/json, */*" }, redirect: "manual", signal });
   const text = await response.text();
   if (response.status !== 200 || text.length > maxCharacters)
@@ -98,7 +101,7 @@ function createKeyDirectory(url: string, fetch: Fetch): KeyDirectory {
 /** By the function that fetches, so that a test with its own does not see the keys of another. */
 const directories = new WeakMap<Fetch, Map<string, KeyDirectory>>();
 
-/** One directory for all calls that name the same installation, because it keeps the keys. */
+/** One directory for all calls that name the same installation, because it caches the keys. */
 export function keyDirectoryOf(installation: string, fetch: Fetch): KeyDirectory {
   const url = directoryUrl(installation);
   const known = directories.get(fetch) ?? new Map<string, KeyDirectory>();

@@ -1,17 +1,17 @@
 /** Remembers the nonces of requests that passed, so that none passes twice. */
 export interface ReplayStore {
   /**
-   * Stores a nonce until `expiresAt`, and says whether it was new. Looking and storing must be one step, such as
+   * Stores a nonce until `expiresAt`, and returns whether it was new. Looking and storing must be one step, such as
    * `SET nonce 1 NX PXAT …` of Redis: two copies of a request can arrive at the same time.
    */
   readonly add: (nonce: string, expiresAt: Date) => boolean | Promise<boolean>;
 }
 
-/** How many nonces to keep. */
+/** How many nonces to store. */
 export interface MemoryReplayStoreOptions {
   /**
-   * The most nonces that are kept at a time. One is kept for about five and a half minutes. When the store is full it throws, because
-   * to forget a nonce would let its request pass again.
+   * The most nonces that are stored at a time. A nonce is stored for about five and a half minutes. When the store is
+   * full it throws, because without a nonce its request would pass again.
    *
    * @defaultValue `100_000`
    */

@@ -1,9 +1,9 @@
 import { RequestVerificationError } from "../errors.ts";
 
 /**
- * Dictionaries of structured fields (RFC 9651), as far as message signatures use them. It is stricter than the RFC where that only
- * matters to an attacker: a key that comes twice, a number with leading zeros, or base64 with stray bits is refused. So every value has
- * one spelling, and what was signed can be told from what was sent.
+ * Dictionaries of structured fields (RFC 9651), as far as message signatures use them. It is stricter than the RFC if
+ * that matters only to an attacker: a key that comes twice, a number with leading zeros, or base64 with stray bits is
+ * refused. So every value has one spelling, and a change of the signed text is noticed.
  */
 
 /** By name, each value as it is spelled. */
@@ -37,9 +37,9 @@ const bareItem = new RegExp(
 );
 
 interface Reader {
-  /** What stands here, if it has this form. */
+  /** The text at this position, if it has this form. */
   readonly take: (pattern: RegExp) => string | undefined;
-  /** The same, where nothing else may stand. */
+  /** The same, if nothing else is allowed here. */
   readonly need: (pattern: RegExp) => string;
   readonly isAtEnd: () => boolean;
 }
@@ -97,7 +97,7 @@ function readInnerList(name: string, reader: Reader): readonly Item[] {
 }
 
 function readMember(name: string, reader: Reader): Member {
-  // A key alone is a true value.
+  // A key without a value means true.
   if (reader.take(/=/y) === undefined) return { ...toItem("?1", readParameters(name, reader)), items: undefined };
   if (reader.take(/\(/y) === undefined)
     return { ...toItem(reader.need(bareItem), readParameters(name, reader)), items: undefined };
