@@ -50,13 +50,13 @@ export interface Session {
   /** The address and its key, both from the options, the environment, a profile or `perch dev`. */
   readonly connection: () => Connection;
   readonly perch: () => Perch;
-  /** A client of this server. What fails from here on names its address. */
+  /** A client of this server. Errors from here on name its address. */
   readonly perchAt: (connection: Connection) => Perch;
   /** A time in the zone of this machine, or in UTC with `--utc`. */
   readonly time: FormatTime;
   /** Aborted by ctrl-c. */
   readonly signal: AbortSignal;
-  /** Prints one value as JSON if `--json` was given, else what `human` prints. */
+  /** Prints one value as JSON if `--json` was given, else runs `human`. */
   readonly show: (value: unknown, human: () => void) => void;
 }
 
@@ -66,7 +66,7 @@ export interface Command {
   readonly details?: string;
   readonly args: readonly ArgumentName[];
   readonly options: OptionSpecs;
-  /** What to say if there is one argument too many, without repeating it. */
+  /** The message about one argument too many, which does not repeat the argument. */
   readonly extraArgument?: string;
   readonly examples?: readonly string[];
   readonly run: (
@@ -79,7 +79,7 @@ export interface Command {
 /** Commands under one title of the help. */
 export interface CommandGroup {
   readonly title: string;
-  /** What commands of several words are about, by their first word. */
+  /** The topics of commands with several words, by their first word. */
   readonly subjects?: Readonly<Record<string, string>>;
   readonly commands: readonly Command[];
 }

@@ -31,7 +31,7 @@ import { secretCommands } from "./commands/secrets.ts";
 import { status } from "./commands/status.ts";
 import { webhookCommands } from "./commands/webhooks.ts";
 
-/** Every command, by what one wants to do: from nothing to an agent that answers, then the rest. */
+/** Every command, by task: from nothing to an agent that answers, then the rest. */
 export const commandGroups: readonly CommandGroup[] = [
   { title: "Start here", commands: [dev, init, apply, openConsole, doctor] },
   {

@@ -7,11 +7,11 @@ import { readProfiles } from "./profiles.ts";
 export interface Connection {
   readonly url: string;
   readonly key: string;
-  /** Where it comes from, for `doctor`, for errors and in JSON. */
+  /** Its origin, for `doctor`, for errors and in JSON. */
   readonly source: string;
   /** Why it is this one, as a sentence without its end. */
   readonly reason: string;
-  /** It was found in what `perch dev` wrote. There, the draft answers. */
+  /** It was found in the file that `perch dev` wrote. On that server, the draft answers. */
   readonly isDev?: true;
 }
 
@@ -40,7 +40,10 @@ function findProfile(env: NodeJS.ProcessEnv, name?: string, namedBy = ""): Conne
   return { ...profile, source: profileSource(wanted), reason };
 }
 
-/** `--url` and `--key`. One without the other is refused: the rest would come from elsewhere, and a key is for its own server only. */
+/**
+ * `--url` and `--key`. One without the other is refused, because the rest would come from elsewhere, and a key is for
+ * its own server only.
+ */
 function findOptions({ url, key }: ConnectionOptions): Connection | undefined {
   if (url && key) return { url, key, source: "options", reason: "--url and --key are given" };
   if (url)
@@ -56,7 +59,7 @@ function findOptions({ url, key }: ConnectionOptions): Connection | undefined {
   return undefined;
 }
 
-/** The same for the environment, where a file of the folder may have set one of the two. */
+/** The same for the environment, if a file of the folder may have set one of the two. */
 function findEnvironment({ PERCH_URL: url, PERCH_API_KEY: key }: NodeJS.ProcessEnv): Connection | undefined {
   if (url && key) return { url, key, source: "environment", reason: "PERCH_URL and PERCH_API_KEY are set" };
   if (!url && !key) return undefined;
@@ -68,9 +71,10 @@ function findEnvironment({ PERCH_URL: url, PERCH_API_KEY: key }: NodeJS.ProcessE
 }
 
 /**
- * In order of precedence: options, named profile, environment, `perch dev` in this folder or above, current profile. The address and the
- * key come from the same one, so that a key is never sent to an address that somebody else has chosen. A `perch dev` that has stopped
- * still counts: after a crash of it, `perch apply` must fail and not change the server of the profile, which may be production.
+ * In order of precedence: options, named profile, environment, `perch dev` in this folder or above, current profile.
+ * The address and the key come from the same source, so that a key is never sent to an address of another party. A
+ * `perch dev` that has stopped still counts: after it crashes, `perch apply` must fail and not change the server of the
+ * profile, which may be production.
  */
 export function findConnection(options: ConnectionOptions, env: NodeJS.ProcessEnv, cwd: string): Connection {
   if (options.profile && (options.url || options.key))
@@ -91,7 +95,7 @@ export function findConnection(options: ConnectionOptions, env: NodeJS.ProcessEn
   );
 }
 
-/** Says that the current profile is passed over, and how to use it nevertheless; undefined if it is the one that is used. */
+/** The message that the current profile is not used, and how to use it nevertheless; undefined if it is used. */
 export function passedOver({ url, source, reason }: Connection, env: NodeJS.ProcessEnv): string | undefined {
   const { current: name } = readProfiles(env);
   if (name === null || source === profileSource(name)) return undefined;

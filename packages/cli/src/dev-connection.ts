@@ -39,7 +39,7 @@ function parse(file: string): { readonly url?: string; readonly key?: string } {
   }
 }
 
-/** What `perch dev` wrote, in this folder or one above. Its key is for its own address. */
+/** The connection that `perch dev` wrote, in this folder or one above. Its key is for its own address. */
 export function findDevelopment(cwd: string): DevConnection | undefined {
   for (let folder = cwd; ; folder = dirname(folder)) {
     const file = join(folder, ".perch/dev.json");

@@ -2,7 +2,7 @@ import { type Command, type CommandGroup, type OptionSpecs, sharedOptions } from
 import { wrapText } from "./output/wrap.ts";
 import { perchCommand, withPerchCommands } from "./perch-command.ts";
 
-/** Wider lines are hard to read; a narrower terminal gets what it has room for. */
+/** Wider lines are hard to read; a narrower terminal gets lines that fit. */
 export const maxHelpColumns = 80;
 const minHelpColumns = 40;
 export const helpColumns = (terminalColumns: number): number =>
@@ -34,7 +34,7 @@ const argument = (spec: string): string => {
   return spec.endsWith("...") ? `[${spec.slice(0, -3)}…]` : `<${spec}>`;
 };
 
-/** Choices stand where they are typed if there is room, else in the text. */
+/** Choices are shown in the usage if there is room, else in the text. */
 const optionRows = (specs: OptionSpecs): Row[] =>
   Object.entries(specs).map(([name, { type, short, value, choices, help }]) => {
     const sign = `${short ? `-${short}, ` : ""}--${name}`;
@@ -83,7 +83,7 @@ const footer = (width: number): string =>
     width,
   );
 
-/** All commands, by what one wants to do. */
+/** All commands, by task. */
 export function overview(groups: readonly CommandGroup[], width: number): string {
   const rows = groups.map(rowsOf);
   // One margin for all groups.

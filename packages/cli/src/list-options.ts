@@ -48,7 +48,9 @@ export function pageOfAllAgents(name: string, { limit, offset, cursor }: AnyAgen
   return cursorPageOf(omitUndefined({ limit, cursor }));
 }
 
-/** For one agent, narrowed by what only the list of all agents knows: the agent is one more filter of that list. */
+/**
+ * For one agent, with filters that only the list of all agents has, so the agent becomes one more filter of that list.
+ */
 export function pageOfNarrowedAgent(name: string, narrowedBy: string, { offset, ...page }: AnyAgentPage): CursorPage {
   if (offset !== undefined)
     throw new UsageError(`perch ${name}: --offset does not go with ${narrowedBy}. Use --cursor instead.`);

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import "./require-node.ts";
 
-// What is imported statically is parsed before any of it runs, and an older Node cannot parse all of this.
+// Static imports are parsed before any code runs, and an older Node cannot parse all of this.
 const { runCli } = await import("./run.ts");
 
 const stopped = new AbortController();

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import type { Terminal } from "./terminal.ts";
 
-/** The desktop's own command to open an address; undefined where there is no desktop. */
+/** The desktop's own command to open an address; undefined if there is no desktop. */
 export function browserCommand(env: NodeJS.ProcessEnv, platform: NodeJS.Platform): string | undefined {
   if (platform === "darwin") return "open";
   return platform === "linux" && (env.DISPLAY || env.WAYLAND_DISPLAY) ? "xdg-open" : undefined;
@@ -13,7 +13,10 @@ export function webAddress(text: string): string | undefined {
   return url?.protocol === "https:" || url?.protocol === "http:" ? url.href : undefined;
 }
 
-/** Opens an address in the browser of whoever sits at this terminal. False where that is nobody, where there is no browser, or for what is no address of the web. */
+/**
+ * Opens an address in the browser of the user at this terminal. Returns false if there is no user or no browser, or if
+ * the text is not a web address.
+ */
 export function openBrowser(
   url: string,
   { terminal, env }: { readonly terminal: Pick<Terminal, "isInteractive">; readonly env: NodeJS.ProcessEnv },
@@ -22,7 +25,7 @@ export function openBrowser(
   const address = webAddress(url);
   if (!opener || address === undefined) return false;
   const child = spawn(opener, [address], { detached: true, stdio: "ignore" });
-  // The address was printed: whoever has no such command can copy it.
+  // The address was printed, so a user without such a command can copy it.
   child.on("error", () => {});
   child.unref();
   return true;

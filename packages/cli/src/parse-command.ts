@@ -54,7 +54,7 @@ function tooManyWords(commands: readonly Command[], { command, rest, isShort }: 
   if (command.extraArgument !== undefined) return new UsageError(command.extraArgument);
   const [topic = ""] = command.name.split(" ");
   const unknown = unknownCommand(commands, [topic, rest[0] ?? ""]);
-  // `runs cancle bot` is no list of too many agents.
+  // `runs cancle bot` is a misspelt command, not a list of too many agents.
   if (isShort && (at === 0 || unknown.message.includes("Did you mean"))) return unknown;
   return new UsageError(`perch ${command.name}: "${rest[at]}" is one word too many.`);
 }
@@ -140,7 +140,9 @@ const wordsOf = (argv: readonly string[]) =>
     strict: false,
   });
 
-/** What `perch help` explains of a command line that is wrong: its command, or all that begin with its first word. */
+/**
+ * The commands that `perch help` explains for a wrong command line: its command, or all that begin with its first word.
+ */
 export function helpTopicOf(commands: readonly Command[], argv: readonly string[]): string | undefined {
   const { positionals: words } = wordsOf(argv);
   const found = findCommand(commands, words);
@@ -161,7 +163,7 @@ export function parseCommand(commands: readonly Command[], argv: readonly string
   const found = command && findCommand(commands, positionals);
   if (!found || values.help === true) return helpFor(commands, positionals);
   const { isShort, rest, command: chosen } = found;
-  // `perch memory` alone: a list of memories would need an agent.
+  // Only `perch memory`, because a list of memories would need an agent.
   if (isShort && rest.length === 0 && chosen.args.some(isRequired)) return helpFor(commands, positionals);
   const options = readChoices(chosen.name, specs, values);
   return { kind: "command", command: chosen, args: readArguments(commands, found), options };

@@ -10,10 +10,10 @@ function isProgram(file: string): boolean {
   }
 }
 
-/** npx and npm put these folders on the PATH of what they start; the user's own shell does not have them. */
+/** npx and npm put these folders on the PATH of their child processes; the user's own shell does not have them. */
 const isOfNpm = (folder: string): boolean => /[\\/]node_modules[\\/]\.bin[\\/]?$/.test(folder);
 
-/** What a user types to start this program again: `perch`, or `npx perch` if a shell would not find it. */
+/** The command with which the user starts this program again: `perch`, or `npx perch` if a shell would not find it. */
 export function programName({ npm_command, PATH = "" }: NodeJS.ProcessEnv): "perch" | "npx perch" {
   if (npm_command === "exec") return "npx perch";
   const folders = PATH.split(delimiter).filter((folder) => folder !== "" && !isOfNpm(folder));

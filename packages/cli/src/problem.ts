@@ -1,4 +1,4 @@
-/** An error for the user, with what to do next. Exit code 1. */
+/** An error for the user, with the next step. Exit code 1. */
 export class Problem extends Error {
   readonly hint: string | undefined;
 

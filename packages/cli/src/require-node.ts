@@ -1,4 +1,7 @@
-/** Imported before everything else: an older Node fails later, with a stack that does not say why. `engines` names the same version. */
+/**
+ * Imported before everything else, because an older Node fails later, with a stack that does not show the reason.
+ * `engines` names the same version.
+ */
 const minMajor = 24;
 
 if (Number.parseInt(process.versions.node, 10) < minMajor) {

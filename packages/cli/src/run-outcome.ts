@@ -4,7 +4,7 @@ import type { Session } from "./command.ts";
 import { type ActionRequired, printRun } from "./output/print-run.ts";
 import { Interrupted, RunProblem } from "./problem.ts";
 
-/** A run that a command waits for, and how to speak of it. */
+/** A run that a command waits for, and the words of messages about it. */
 export interface WatchedRun {
   readonly agent: string;
   readonly stream: RunStream;
@@ -18,7 +18,9 @@ export interface WatchedRun {
 
 export const newIdempotencyKey = (): string => `cli-${randomUUID()}`;
 
-/** Prints the run and returns its result. Whatever ends it early becomes an error that names the run and says what to do next. */
+/**
+ * Prints the run and returns its result. Whatever ends it early becomes an error that names the run and the next step.
+ */
 export async function watchRun(session: Session, run: WatchedRun): Promise<InvocationResult> {
   const { terminal, isJson, signal } = session;
   const { agent, stream, idempotencyKey } = run;

@@ -67,7 +67,7 @@ export async function setSecret(
   try {
     return await create();
   } catch (conflict) {
-    // Somebody else created it meanwhile; or the quota is used up, and then the update does not find it either.
+    // Another user created it meanwhile, or the quota is used up, and then the update does not find it either.
     if (!(conflict instanceof ConflictError)) throw conflict;
     return await update().catch((error: unknown) => {
       throw error instanceof NotFoundError ? conflict : error;

@@ -9,8 +9,8 @@ import { Problem } from "./problem.ts";
 export type Style = Parameters<typeof styleText>[0];
 
 /**
- * Input and output of a command. Results go to standard output, everything else to standard error. Everything that is written is made
- * safe first: of all control sequences only those of `style` get through.
+ * Input and output of a command. Results go to standard output, everything else to standard error. All output is made
+ * safe first: only the control sequences of `style` get through.
  */
 export interface Terminal {
   /** One line of the result. */
@@ -19,19 +19,24 @@ export interface Terminal {
   readonly write: (text: string) => void;
   /** Progress and notes, which are not part of the result. On a terminal, lines are broken between words, but not indented ones: commands. */
   readonly note: (text: string) => void;
-  /** Draws a line on standard error over the one before; the empty text removes it. Undefined where nothing can be drawn over. */
+  /**
+   * Draws a line on standard error over the one before; the empty text removes it. Undefined if lines cannot be
+   * redrawn.
+   */
   readonly status: ((text: string) => void) | undefined;
   readonly style: (style: Style, text: string) => string;
-  /** A part of a line made safe by itself, so that it cannot hide what stands beside it. */
+  /** A part of a line made safe by itself, so that it cannot hide the text beside it. */
   readonly safe: (text: string) => string;
   /** How many columns a text takes. */
   readonly widthOf: (text: string) => number;
   /** The text without its styles. */
   readonly plain: (text: string) => string;
-  /** Breaks lines between words where the result goes to a terminal; what follows a break is indented by `hanging` columns. */
+  /**
+   * Breaks lines between words if the result goes to a terminal. Continuation lines are indented by `hanging` columns.
+   */
   readonly wrap: (text: string, hanging?: number) => string;
   readonly isInteractive: boolean;
-  /** Whether somebody can type, even if the result goes elsewhere. */
+  /** Whether a user can type, even if the result goes elsewhere. */
   readonly isInputInteractive: boolean;
   readonly columns: number;
   /** How long a line of a table may be: as wide as the terminal, and without a limit in a pipe. */
@@ -44,11 +49,11 @@ export interface Terminal {
   readonly readAll: () => Promise<string>;
 }
 
-/** The lines that somebody types, one for each prompt. */
+/** The lines that the user types, one for each prompt. */
 export interface Questions extends AsyncIterable<string> {
   /**
-   * Asks something in between, and returns the line; undefined if the input ends instead. What was typed before the question was there is
-   * no answer to it. `draft` stands on the line already, to be edited.
+   * Asks a question in between, and returns the line; undefined if the input ends instead. Text that was typed before
+   * the question does not answer it. `draft` is on the line already, to be edited.
    */
   readonly ask: (question: string, draft?: string) => Promise<string | undefined>;
 }
@@ -100,8 +105,8 @@ async function ask(input: Readable, output: Writable, prompt: string): Promise<s
 }
 
 /**
- * Styles are written with a mark that others cannot guess, so that they can be told from sequences in what others wrote, and become real
- * ones at the very end.
+ * Styles are written with a mark that others cannot guess, so that they can be distinguished from sequences in text of
+ * others, and become real sequences at the very end.
  */
 function createStyles() {
   const begin = `\u001b${randomBytes(8).toString("hex")}[`;
@@ -141,7 +146,7 @@ function createQuestions(
     isClosed = true;
     wake();
   });
-  // A terminal in raw mode sends no signal: whoever waits for a run must still learn of ctrl-c.
+  // A terminal in raw mode sends no signal, so a command that waits for a run must learn of ctrl-c in another way.
   reader.on("SIGINT", () => {
     reader.close();
     process.emit("SIGINT", "SIGINT");
@@ -171,7 +176,7 @@ function createQuestions(
       try {
         for (let line = await nextLine(prompt); line !== undefined; line = await nextLine(prompt)) yield line;
       } finally {
-        // Whoever stops asking lets the process end: an open reader waits for the next line.
+        // Closes the reader, because an open reader waits for the next line and the process would not end.
         reader.close();
       }
     },
@@ -213,7 +218,7 @@ export function createTerminal({ stdin, stdout, stderr }: Streams, env: NodeJS.P
     },
     secret: async (prompt) => {
       const discarded = new Writable({ write: (_, __, done) => done() });
-      // The terminal's echo is off before the prompt invites anybody to type.
+      // The terminal's echo is turned off before the prompt appears.
       const answer = ask(stdin, discarded, "");
       stderr.write(prompt);
       const text = await answer;

@@ -14,7 +14,7 @@ const server = usePerch();
 removeDesks();
 
 describe("perch keys", () => {
-  test("create shows the key alone on standard output; list, rotate and revoke do what they say", async () => {
+  test("create prints only the key on standard output; list, rotate and revoke work", async () => {
     verifies("keys.command-line");
     const { perch, env, cwd } = await newDesk(server());
     const created = await perch(["keys", "create", "ci", "--role", "viewer"]);
@@ -40,7 +40,7 @@ describe("perch keys", () => {
     expect(withoutAccidents((await perch(["keys", "list"])).stdout)).toMatchSnapshot();
   });
 
-  test("begin-mfa shows the token alone on standard output, and sends the code of the caller", async () => {
+  test("begin-mfa prints only the token on standard output, and sends the code of the caller", async () => {
     const { perch } = await newDesk(server());
     const created = (await perch(["keys", "create", "ci", "--json"])).json<{ id: string }>();
     const begun = await perch(["keys", "begin-mfa", created.id]);
@@ -57,7 +57,7 @@ describe("perch keys", () => {
 });
 
 describe("errors", () => {
-  test("say what happened, what to do and the correlation id, and end with 1", async () => {
+  test("show what happened, what to do and the correlation id, and end with 1", async () => {
     const { perch } = await newDesk(server());
     const missing = await perch(["agents", "get", "nobody"]);
     expect([missing.code, missing.stdout, withoutAccidents(missing.stderr)]).toMatchSnapshot();
@@ -69,7 +69,7 @@ describe("errors", () => {
     expect([unknown.code, withoutAccidents(unknown.stderr)]).toMatchSnapshot();
   });
 
-  test("no server to talk to is said as such", async () => {
+  test("reports that it cannot reach a server", async () => {
     const { cwd } = await newDesk(server());
     const perch = createShell({ cwd, env: { XDG_CONFIG_HOME: cwd } });
     const { code, stderr } = await perch(["agents"]);
@@ -78,7 +78,7 @@ describe("errors", () => {
 });
 
 describe("perch login and profiles", () => {
-  test("keeps a key that works, for its owner alone, and uses it from then on", async () => {
+  test("stores a key that works, readable only for its owner, and uses it from then on", async () => {
     const { perch: other, cwd, organisation } = await newDesk(server());
     const { url } = server();
     const perch = createShell({ cwd, env: { XDG_CONFIG_HOME: join(cwd, "mine") } });
@@ -108,7 +108,7 @@ describe("perch login and profiles", () => {
     expect((await other(["whoami"])).code).toBe(0);
   });
 
-  test("perch whoami prints what the organisation has and may have", async () => {
+  test("perch whoami prints the resources and the limits of the organisation", async () => {
     const { perch } = await newDesk(server());
     const { stdout } = await perch(["whoami"]);
     expect(stdout).toMatch(/^agents +\d+ +10,000$/m);
@@ -118,7 +118,7 @@ describe("perch login and profiles", () => {
     expect(stdout).not.toContain("_id");
   });
 
-  test("a key that does not work is not kept", async () => {
+  test("a key that does not work is not stored", async () => {
     const { cwd } = await newDesk(server());
     const perch = createShell({ cwd, env: { XDG_CONFIG_HOME: join(cwd, "mine") } });
     const { code } = await perch(["login", "--url", server().url], { input: `perch_${"0".repeat(46)}\n` });
@@ -158,7 +158,7 @@ describe("perch doctor", () => {
     expect(code).toBe(0);
   });
 
-  test("says what to do where nobody answers, and where the key is wrong", async () => {
+  test("shows the next step if no server answers, and if the key is wrong", async () => {
     const { perch } = await newDesk(server());
     const port = await freePort();
     const silent = await perch(["doctor"], { env: { PERCH_URL: `http://127.0.0.1:${port}` } });

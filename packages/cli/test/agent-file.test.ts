@@ -35,7 +35,7 @@ describe("templates", () => {
 });
 
 describe("perch init", () => {
-  test("writes the template under the folder's name, the schema, and keeps data out of git", async () => {
+  test("writes the template under the folder's name and the schema, and excludes data from git", async () => {
     const cwd = mkdtempSync(join(tmpdir(), "perch-init-"));
     const perch = createShell({ cwd });
     const { code, stdout } = await perch(["init", "Support Bot", "--template", "remote"]);
@@ -58,7 +58,7 @@ describe("perch init", () => {
 });
 
 describe("reading agent.yaml", () => {
-  test("what is left out has its default; memory and limits merge; security is left alone", () => {
+  test("fields that are left out have their default; memory and limits merge; security stays unchanged", () => {
     const { security: _, ...defaults } = agentDefaults;
     const given = { name: "bot", model: "perch/echo", limits: { max_steps: 3 } };
     expect(desiredDefinition(given)).toEqual({

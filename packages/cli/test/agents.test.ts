@@ -14,7 +14,7 @@ import { requireAgents } from "../src/agent-file/read-agent-file.ts";
 import { withoutAccidents } from "./shell.ts";
 import { newDesk, removeDesks } from "./using-perch.ts";
 
-// The API and its worker are apart here: what one tells the other goes through Valkey.
+// The API and its worker are separate here, so their messages go through Valkey.
 const server = usePerch({ valkeyUrl: serviceUrl("PERCH_VALKEY_URL") }, { withWorker: true });
 removeDesks();
 
@@ -46,7 +46,7 @@ describe("perch apply", () => {
     expect((await perch(["agents", "get", "bot", "--json"])).json()).toMatchObject({ temperature: 0.5 });
   });
 
-  test("what the file no longer says gets its default again", async () => {
+  test("a field that the file no longer has gets its default again", async () => {
     const { cwd, perch } = await deskWithBot();
     writeFileSync(join(cwd, "agent.yaml"), `${echo}limits:\n  max_steps: 3\n`);
     await perch(["apply", "--yes"]);
@@ -55,7 +55,7 @@ describe("perch apply", () => {
     expect(stdout).toContain("limits.max_steps: 3 -> 20");
   });
 
-  test("an agent that somebody changed since it was compared is left as it is, and says to apply again", async () => {
+  test("an agent that another user changed since it was compared is left as it is, with the advice to apply again", async () => {
     const { cwd, organisation } = await deskWithBot();
     const file = join(cwd, "agent.yaml");
     writeFileSync(file, `${echo}temperature: 1\n`);
@@ -64,7 +64,7 @@ describe("perch apply", () => {
     await client.agents.update("bot", { temperature: 0.5 });
     const refusal = expect(plan?.run()).rejects;
     await refusal.toMatchObject({
-      message: expect.stringContaining("Somebody changed bot"),
+      message: expect.stringContaining("bot was changed since"),
       hint: expect.stringContaining("Run perch apply again"),
     });
     expect(await client.agents.get("bot")).toMatchObject({ temperature: 0.5 });
@@ -73,7 +73,7 @@ describe("perch apply", () => {
     expect(await client.agents.get("bot")).toMatchObject({ temperature: 1 });
   });
 
-  test("an agent that somebody made meanwhile is updated instead", async () => {
+  test("an agent that another user made meanwhile is updated instead", async () => {
     const { cwd, perch, organisation } = await newDesk(server());
     const file = join(cwd, "agent.yaml");
     writeFileSync(file, `${echo}temperature: 1\n`);
@@ -111,7 +111,7 @@ describe("perch apply", () => {
     expect(withoutAccidents(stderr)).toMatchSnapshot();
   });
 
-  test("what agents get prints can be applied again, and changes nothing", async () => {
+  test("the output of agents get can be applied again, and changes nothing", async () => {
     const { cwd, perch } = await deskWithBot();
     const { stdout } = await perch(["agents", "get", "bot"]);
     writeFileSync(join(cwd, "copy.yaml"), stdout);
@@ -159,7 +159,7 @@ describe("perch invoke", () => {
     expect((await perch(["deployments", "--status", "active"])).stdout).toMatch(/\ndep_\w{26} +bot +production/);
   });
 
-  test("runs are narrowed by user, environment, version and time, of all agents and of one", async () => {
+  test("runs of all agents and of one agent are filtered by user, environment, version and time", async () => {
     const { perch } = await deskWithBot();
     for (const user of ["ada", "ada", "bob"]) await perch(["invoke", "bot", "Hello", "--draft", "--user", user]);
     const count = async (...options: string[]) =>
@@ -192,7 +192,7 @@ describe("perch invoke", () => {
   test.each([
     ["permanent", "A new run would fail in the same way"],
     ["transient", "A new run may succeed"],
-  ])("a run with a %s failure ends with 1, names the run and says whether another can help", async (fail, hint) => {
+  ])("a run with a %s failure ends with 1, names the run and shows whether another can help", async (fail, hint) => {
     const { cwd, perch } = await newDesk(server());
     const script = JSON.stringify({ steps: [{ fail, reply: "No idea." }] });
     const limits = "limits: { timeout_seconds: 3 }";
@@ -251,7 +251,7 @@ describe("perch deploy and rollback", () => {
     const ended = await perch(["rollback", "bot", id]);
     expect([ended.code, ended.stderr.includes("It stays live. The canary ends: v2")]).toEqual([1, true]);
     expect((await perch(["deployments", "promote", "bot", id])).stdout).toBe("v2 is live in production.\n");
-    // The canary was activated before it became live: the order in which they were live counts.
+    // The canary was activated before it became live. Only the order in which they were live counts.
     const back = await perch(["rollback", "bot", "--yes"]);
     expect([back.code, back.stdout]).toEqual([0, "v1 is live in production again.\n"]);
   });

@@ -38,7 +38,7 @@ describe("perch apply of several files", () => {
     });
   });
 
-  test("what is wrong is named for every file, with its line, and nothing is applied", async () => {
+  test("the problems of every file are named, with their lines, and nothing is applied", async () => {
     const { perch, names } = await deskWith({
       "agents/good.yaml": agent("good"),
       "agents/nameless.yaml": `${agent("x")}---\nmodel: perch/echo\n`,
@@ -63,7 +63,7 @@ describe("perch apply of several files", () => {
     expect(await names()).toEqual([]);
   });
 
-  test("what the server refuses is named for every file, and the others are applied", async () => {
+  test("the refusals of the server are named for every file, and the others are applied", async () => {
     const wrong = "limits:\n  max_steps: 0\n";
     const { perch, names } = await deskWith({
       "agents/a.yaml": agent("a", wrong),
@@ -79,7 +79,7 @@ describe("perch apply of several files", () => {
     expect(await names()).toEqual(["b"]);
   });
 
-  test("one refusal says how many were applied, too", async () => {
+  test("one refusal also shows how many were applied", async () => {
     const { perch } = await deskWith({ "agents/a.yaml": agent("a"), "agents/b.yaml": agent("b", "nonsense: 1\n") });
     const { code, stderr } = await perch(["apply", "-f", "agents"]);
     expect(code).toBe(1);
@@ -88,7 +88,7 @@ describe("perch apply of several files", () => {
     expect((await perch(["apply", "-f", "agents/b.yaml"])).stderr).toMatch(/\n0 of 1 agent was applied\.\n$/);
   });
 
-  test("a folder without any says so", async () => {
+  test("a folder without any files is reported", async () => {
     const { perch } = await deskWith({});
     const { code, stderr } = await perch(["apply", "-f", "agents"]);
     expect([code, stderr.split("\n")[0]]).toEqual([1, "agents has no *.yaml or *.yml."]);

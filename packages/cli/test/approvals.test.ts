@@ -159,7 +159,7 @@ describe("perch chat on a terminal", () => {
     expect(shown).toContain("Which colour?");
   });
 
-  test("stops asking a key that has no second factor, and says who else can decide", async () => {
+  test("stops asking a key that has no second factor, and shows who else can decide", async () => {
     await createAgent([refund({ invoker_may_decide: true, second_factor: true })]);
     const { code, shown } = await chat(
       both,
@@ -198,7 +198,7 @@ describe("perch chat on a terminal", () => {
     expect(shown).not.toContain("[n]o");
   });
 
-  test("waits, and says so, while only somebody else may decide", async () => {
+  test("waits, and shows that it does, while only another approver may decide", async () => {
     await createAgent([refund()]);
     const talking = chat(desk.organisation.adminKey, ["> ", "pay\r"], ["All done.", "\u0004"]);
     const open = async () => (await asApprover("approvals", "--json")).json<{ data: { id: string }[] }>().data;
@@ -215,7 +215,7 @@ describe("perch chat on a terminal", () => {
 });
 
 describe("without a terminal", () => {
-  test("chat and invoke ask nobody: they say what to decide, and end with the exit code 3", async () => {
+  test("chat and invoke do not ask: they show the open decision, and end with the exit code 3", async () => {
     await createAgent([refund()]);
     for (const outcome of [
       await desk.perch(["chat", "bot"], { input: "pay\nmore\n" }),
@@ -250,7 +250,7 @@ describe("without a terminal", () => {
 });
 
 describe("perch approvals", () => {
-  test("lists what is open, shows one, and approves what it showed with other arguments from a file", async () => {
+  test("lists open approvals, shows one, and approves exactly that call with other arguments from a file", async () => {
     await createAgent([refund()]);
     expect((await asApprover("approvals")).stderr).toContain("No open approvals yet.");
     await desk.perch(["invoke", "bot", "pay", "--user", "ada"]);
@@ -273,12 +273,12 @@ describe("perch approvals", () => {
     await expect.poll(madeCalls).toEqual([{ amount: 80 }]);
   });
 
-  test("refuses the key that started the run, and says that two must approve", async () => {
+  test("refuses the key that started the run, and reports that two must approve", async () => {
     await createAgent([refund({ approvers: 2 })]);
     const own = { env: { PERCH_API_KEY: both } };
     await desk.perch(["invoke", "bot", "pay"], own);
     const [id = ""] = /appr_\w+/.exec((await asApprover("approvals")).stdout) ?? [];
-    expect((await desk.perch(["approvals", "show", id], own)).stderr).toContain("so somebody else decides:");
+    expect((await desk.perch(["approvals", "show", id], own)).stderr).toContain("so another approver decides:");
     expect((await asApprover("approvals", "show", id)).stderr).toContain("To decide:");
     const refused = await desk.perch(["approvals", "approve", id, "--yes"], own);
     expect(refused.code).toBe(1);
@@ -290,7 +290,7 @@ describe("perch approvals", () => {
     expect((await desk.perch(["approvals", "approve", id, "--yes"], second)).stdout).toContain(`${id} is approved.`);
   });
 
-  test("shows the option for the code of a second factor where one is needed, and asks for it", async () => {
+  test("shows the option for the code of a second factor if one is needed, and asks for it", async () => {
     await createAgent([refund({ second_factor: true })]);
     await desk.perch(["invoke", "bot", "pay"]);
     const [id = ""] = /appr_\w+/.exec((await asApprover("approvals")).stdout) ?? [];
@@ -306,7 +306,7 @@ describe("perch approvals", () => {
       expect(stderr).toContain("Run the command again with --code CODE.");
   });
 
-  test("names commands where a question is approved or a call is answered", async () => {
+  test("names the right commands if the user approves a question or answers a call", async () => {
     await createAgent([refund()]);
     await desk.perch(["invoke", "bot", "pay"]);
     const [id = ""] = /appr_\w+/.exec((await asApprover("approvals")).stdout) ?? [];
@@ -315,7 +315,7 @@ describe("perch approvals", () => {
     );
   });
 
-  test("control characters in what others wrote do not reach the terminal", async () => {
+  test("control characters in text of others do not reach the terminal", async () => {
     await createAgent([question], callOf("ask_colour", { question: "Which\u001b[2J\u0007 colour?" }));
     await desk.perch(["invoke", "bot", "pa\u001b]0;title\u0007int"]);
     const [id = ""] = /appr_\w+/.exec((await asApprover("approvals")).stdout) ?? [];

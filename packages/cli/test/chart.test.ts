@@ -5,7 +5,7 @@ test("draws the values under a scale, the highest to the top", () => {
   expect(chart([0, 1, 2, 4], 40, 4)).toEqual(["4 ┤   █", "  ┤   █", "  ┤  ██", "0 ┤ ███"]);
 });
 
-test("no peak is lost where columns are fewer than values", () => {
+test("no peak is lost if columns are fewer than values", () => {
   const values = Array.from({ length: 300 }, (_, index) => (index === 137 ? 9 : 1));
   const [top = ""] = chart(values, 40, 3);
   expect(top).toMatch(/^9 ┤ *█/);

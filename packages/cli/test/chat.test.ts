@@ -36,7 +36,7 @@ beforeEach(() => {
 });
 
 describe("perch chat", () => {
-  test("says at its start how to end and how to get help; the end of the input ends it", async () => {
+  test("shows at its start how to end and how to get help; the end of the input ends it", async () => {
     const { code, stdout, stderr } = await perch(["chat", "bot", "--session", "s-1"], { input: "Hello\n" });
     expect({ code, stdout }).toEqual({ code: 0, stdout: "ok\n" });
     expect(stderr).toContain("session s-1; /help shows what you can type, /exit or ctrl-d ends it");
@@ -48,7 +48,7 @@ describe("perch chat", () => {
     expect(sent).toEqual(["One"]);
   });
 
-  test("/session says how to continue later, /help what there is, and neither is sent", async () => {
+  test("/session shows how to continue later, /help lists the commands, and neither is sent", async () => {
     const { stderr } = await perch(["chat", "bot", "--session", "s-1"], { input: "/session\n/help\n" });
     expect(stderr).toContain("To continue it later:\n  perch chat bot --session s-1");
     for (const word of ["/exit", "/session", "/help"]) expect(stderr).toContain(`  ${word} `);

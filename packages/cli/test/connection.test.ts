@@ -8,7 +8,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from "vit
 import { findConnection } from "../src/connection.ts";
 import { createShell } from "./shell.ts";
 
-/** Somebody else's server: it keeps every key that it is sent. */
+/** An attacker's server, which records every key that it gets. */
 let listener: Server;
 let listenerUrl: string;
 const stolen: string[] = [];
@@ -135,7 +135,7 @@ describe("which server a command uses", () => {
     ["the two variables", variables, false, "PERCH_URL and PERCH_API_KEY are set"],
     ["PERCH_PROFILE", { PERCH_PROFILE: "mine" }, false, "PERCH_PROFILE names the profile mine"],
   ])(
-    "profiles use and profiles say that %s comes first, and how to use the profile",
+    "profiles use and profiles show that %s comes first, and how to use the profile",
     async (_, extra, isDev, reason) => {
       add("other", "http://127.0.0.1:5");
       const shell = createShell({ cwd: isDev ? plant(dev) : folder, env: { ...env, ...extra } });
@@ -148,7 +148,7 @@ describe("which server a command uses", () => {
     },
   );
 
-  test("profiles use is obeyed where nothing comes first, and profiles says so", async () => {
+  test("profiles use takes effect if nothing comes first, and profiles shows that", async () => {
     add("other", "http://127.0.0.1:5");
     const shell = createShell({ cwd: folder, env });
     expect(await shell(["profiles", "use", "other"])).toMatchObject({
@@ -182,7 +182,7 @@ describe("the file of perch dev", () => {
     "http://0.0.0.0:7400",
     "file:///127.0.0.1",
     "127.0.0.1:7400",
-  ])("does not count with %s, and the command says so instead of going elsewhere", (url) => {
+  ])("does not count with %s, and the command reports that instead of going elsewhere", (url) => {
     const cwd = plant({ url, key: "perch_planted" });
     expect(() => findConnection({}, env, cwd)).toThrow("is not on this machine");
     expect(findConnection({ profile: "mine" }, env, cwd)).toMatchObject({ key: profileKey });

@@ -42,7 +42,7 @@ function openBrowser(): BrowserJar {
   return { ...jar, request: (url, init) => jar.request(url.replace(publicUrl, server().url), init) };
 }
 
-/** Gets a link, opens it as a browser does, and returns what the browser came back with. */
+/** Gets a link, opens it as a browser does, and returns the parameters of the browser's return. */
 async function consent(user: string, ...options: string[]): Promise<URL> {
   const { code, stdout, stderr } = await desk.perch(["connections", "create", "bot", "mailbox", user, ...options]);
   expect(code, stderr).toBe(0);
@@ -109,7 +109,7 @@ describe("perch connections", () => {
     expect((await desk.perch(other)).code).toBe(1);
   });
 
-  test("an account that needs a new consent says why, and with which command", async () => {
+  test("an account that needs a new consent shows why, and with which command", async () => {
     const returned = await consent("o'hara");
     await confirm(returned, "o'hara");
     provider.revokeGrants("o'hara");
@@ -124,7 +124,7 @@ describe("perch connections", () => {
     expect(link.stderr).toContain(`Link for o'hara and mailbox (${id}, now needs_reauth).`);
   });
 
-  test("what does not exist says what there is", async () => {
+  test("for an unknown name, the command lists those that exist", async () => {
     const missing = await desk.perch(["connections", "show", "bot", "conn_01h455vb4pex5vsknk084sn02q"]);
     expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining("`perch connections list bot`")]);
     expect((await desk.perch(["connections", "create", "bot", "nothing", "ada"])).code).toBe(1);

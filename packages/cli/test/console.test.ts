@@ -8,7 +8,7 @@ const server = usePerch();
 removeDesks();
 
 describe("perch console", () => {
-  test("prints nothing but an address that signs a browser in once, and says until when", async () => {
+  test("prints only an address that signs a browser in once, and shows until when", async () => {
     const { perch } = await newDesk(server());
     const { code, stdout, stderr } = await perch(["console"]);
     expect(code).toBe(0);
@@ -19,7 +19,7 @@ describe("perch console", () => {
     await expect(signIn(server().url, { link: linkIn(stdout.trim()) })).rejects.toThrow("perch console");
   });
 
-  test("opens a browser only where there is a desktop", () => {
+  test("opens a browser only if there is a desktop", () => {
     expect(browserCommand({}, "linux")).toBeUndefined();
     expect(browserCommand({ DISPLAY: ":0" }, "linux")).toBe("xdg-open");
     expect(browserCommand({ WAYLAND_DISPLAY: "wayland-0" }, "linux")).toBe("xdg-open");

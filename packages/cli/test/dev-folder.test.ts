@@ -69,7 +69,7 @@ describe("perch dev --reset", () => {
     expect(existsSync(join(cwd, ".perch"))).toBe(false);
   });
 
-  test("leaves a folder alone in which perch dev was started while it asked", async () => {
+  test("does not change a folder in which perch dev was started while it asked", async () => {
     const cwd = newFolder();
     mkdirSync(join(cwd, ".perch"));
     writeFileSync(join(cwd, ".perch/lock"), String(process.ppid));
@@ -155,7 +155,7 @@ describe("keys of well-known providers", () => {
     ]);
   });
 
-  test("without any, nothing is said", () => {
+  test("without any, nothing is printed", () => {
     expect(found({}, "MAPS_KEY=1\n")).toEqual({ settings: {}, providers: [], lines: [] });
   });
 });

@@ -45,7 +45,7 @@ interface State {
 }
 const state = (): State => JSON.parse(readFileSync(join(cwd, ".perch/dev.json"), "utf8")) as State;
 
-/** `perch dev` from the source, until it says that it is ready. */
+/** Runs `perch dev` from the source, until it reports that it is ready. */
 async function start(...args: string[]): Promise<ChildProcess> {
   const child = spawn(process.execPath, [main, "dev", ...args], { cwd, env, stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
@@ -100,7 +100,7 @@ describe("perch dev", () => {
     expect((await perch(["memory", "search", "bot", "tea"])).stdout).toContain("Ada likes tea");
   });
 
-  test("prints an address that signs a browser in to the console once, and answers for loopback names alone", async () => {
+  test("prints an address that signs a browser in to the console once, and answers only for loopback names", async () => {
     const [address = ""] = /http:\/\/127\.0\.0\.1:\d+\/console\/sign-in#link=[\w-]{43}$/m.exec(printed) ?? [];
     const { session } = await signIn(state().url, { link: linkIn(address) });
     expect(session.role).toBe("admin");

@@ -30,7 +30,7 @@ const given: readonly OperationKey[] = [
   "DELETE /v1/keys/{key_id}",
 ];
 
-/** Routes without parameters first: `/v1/keys/revoke-leaked` is no key. */
+/** Routes without parameters come first, because `/v1/keys/revoke-leaked` is not a key. */
 const patterns = [...operationKeys]
   .sort((a, b) => a.split("{").length - b.split("{").length)
   .map((key) => [key, new RegExp(`^${key.replaceAll(/\{\w+\}/g, "[^/]+")}$`)] as const);

@@ -10,7 +10,7 @@ afterAll(() => rmSync(cwd, { recursive: true }));
 const perch = createShell({ cwd, env: { ...process.env, PERCH_LOCAL_EMBEDDER_DIR: join(cwd, "minilm") } });
 
 describe("perch embedder install", () => {
-  test("refuses what is not the weights, in the server's words, and installs nothing", async () => {
+  test("refuses files that are not the weights, in the server's words, and installs nothing", async () => {
     const refused = await perch(["embedder", "install", "--from", "nowhere.tgz"]);
     expect(refused).toMatchObject({ code: 1, stdout: "" });
     expect(refused.stderr).toBe(`There is no ${join(cwd, "nowhere.tgz")}.\n`);
@@ -18,7 +18,7 @@ describe("perch embedder install", () => {
     expect(files).toEqual([]);
   });
 
-  test("puts the weights where the server looks for them, and prints the folder", async () => {
+  test("puts the weights into the folder in which the server looks for them, and prints the folder", async () => {
     const installed = await perch(["embedder", "install", "--from", real]);
     expect(installed).toMatchObject({ code: 0, stdout: `${join(cwd, "minilm")}\n` });
     expect(installed.stderr).toContain("perch/minilm is installed:");

@@ -8,7 +8,7 @@ import { type Desk, newDesk, removeDesks } from "./using-perch.ts";
 const server = usePerch();
 removeDesks();
 
-/** As for somebody who has no `perch` on the PATH. */
+/** Simulates a user who has no `perch` on the PATH. */
 beforeEach(() => void vi.stubEnv("npm_command", "exec"));
 afterEach(() => void vi.unstubAllEnvs());
 
@@ -24,7 +24,7 @@ async function deskWithAgent(): Promise<Desk> {
 }
 
 describe("a list without rows", () => {
-  test("says so on standard error, with the command that makes the first one", async () => {
+  test("is reported on standard error, with the command that makes the first one", async () => {
     const { perch } = await deskWithAgent();
     const noted = async (...args: string[]) => {
       const { code, stdout, stderr } = await perch(args);
@@ -44,7 +44,7 @@ describe("a list without rows", () => {
     );
   });
 
-  test("names no command where options hide what there is", async () => {
+  test("names no command if options hide rows", async () => {
     const { perch } = await deskWithAgent();
     for (const args of [
       ["keys", "--status", "revoked"],

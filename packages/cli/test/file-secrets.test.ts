@@ -106,7 +106,7 @@ describe("secrets of agent.yaml", () => {
     expectNoValue(desk, [created, updated]);
   });
 
-  test("come from .env beside the file where the environment has none; the environment wins", async () => {
+  test("come from .env beside the file if the environment has none; the environment wins", async () => {
     const { desk, run } = await deskWith(agentFile(declared));
     writeFileSync(join(desk.cwd, ".env"), `# keys\nGITHUB_TOKEN="${stored}"\nOTHER=x\n`);
     const { values, stop } = recordRequests();
@@ -215,7 +215,7 @@ describe("references of a definition", () => {
     expect(await run(["apply"])).toMatchObject({ code: 0, stderr: "" });
   });
 
-  test("the client secret of a tool's account is found too; where it is sent to, only the authorization server says", () => {
+  test("the client secret of a tool's account is found too; only the authorization server knows its address", () => {
     const connection = { account: "agent", client_id: "bot", client_secret: "{{secret.client}}" };
     const url = "https://tools.example/mcp";
     const issuer = "https://login.example";
@@ -227,7 +227,7 @@ describe("references of a definition", () => {
     expect(secretReferencesOf({ tools: [{ url, connection: { account: "user" } }] })).toEqual([]);
   });
 
-  test("are not checked by a key that may not list the organisation's secrets, and that is said", async () => {
+  test("are not checked with a key that may not list the organisation's secrets, and the command reports that", async () => {
     const { desk, run } = await deskWith(agentFile(""));
     await run(["apply"]);
     const { json } = await desk.perch(["agents", "get", "bot", "--json"]);

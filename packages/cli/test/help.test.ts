@@ -52,7 +52,7 @@ describe("perch --help", () => {
       ];
       expect(texts.length).toBeGreaterThan(50);
       const lines = texts.flatMap((text) => text.split("\n"));
-      // What one types keeps its line, and below 80 columns it may not fit.
+      // Text that the user types is not broken, and below 80 columns it may not fit.
       const isExample = (line: string) => /^ {2}(npx )?perch |^ {4}--/.test(line);
       const isLong = (line: string) => line.length > (isExample(line) ? 80 : width);
       expect(lines.filter(isLong)).toEqual([]);
@@ -70,7 +70,7 @@ describe("perch --help", () => {
     expect((await perch(["help", "lgos"])).stderr).toContain("Did you mean perch logs?");
   });
 
-  test("a group alone shows its commands where a list needs an argument, and lists where it needs none", async () => {
+  test("a group without a command shows its commands if a list needs an argument, and lists if it needs none", async () => {
     const { code, stdout } = await perch(["memory"]);
     expect(code).toBe(0);
     for (const word of ["list", "search", "add", "clear"]) expect(stdout).toContain(`  memory ${word} <agent>`);
@@ -100,7 +100,7 @@ describe("perch --help", () => {
   });
 });
 
-describe("wrong usage ends with 2 and says why", () => {
+describe("wrong usage ends with 2 and shows why", () => {
   test.each([
     [["nonsense"], 'There is no command "perch nonsense".\n'],
     [["keys", "steal"], 'There is no command "perch keys steal".\n'],

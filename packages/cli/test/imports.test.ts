@@ -7,7 +7,7 @@ test("the check sees the code it claims to check", () => {
   expect(edges.filter(({ to }) => to === "@perch/sdk").length).toBeGreaterThan(10);
 });
 
-test("the command line knows the SDK alone: neither the server, which it starts as a process, nor the contract", () => {
+test("the command line imports only the SDK: neither the server, which it starts as a process, nor the contract", () => {
   const known = /^(node:|packages\/cli\/|@perch\/sdk$|yaml$)/;
   const wrong = edges.filter(({ to }) => !known.test(to));
   expect(new Set(wrong.map(({ from }) => from))).toEqual(new Set(["packages/cli/src/dev/database.ts"]));

@@ -48,7 +48,10 @@ describe("a hint names the command as the user can type it", () => {
   });
 });
 
-/** Words of ours that begin with `perch` and are no command to type: `perch dev did not write that`, `perch logs: <agent> is missing`. */
+/**
+ * Texts that begin with `perch` and are not commands to type: `perch dev did not write that`, `perch logs: <agent> is
+ * missing`.
+ */
 const hint = /(?:[Rr]un|[Ss]tart|with|again:|shows?:?|looks) perch [a-z]+(?: [a-z]+)?(?![a-z:])/;
 
 test("no text of the command line names a command in another way", () => {

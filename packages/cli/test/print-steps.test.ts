@@ -29,7 +29,7 @@ function print(...steps: RunStep[]): string {
 }
 
 describe("the steps of a run on a terminal", () => {
-  test("show what was done, for how long, why it failed and what comes next", () => {
+  test("show the step, its duration, why it failed and the next one", () => {
     expect(print(step)).toBe(
       [
         "  2  tool   1.1  stock  retried  4 ms, again after 260 ms",

@@ -12,7 +12,7 @@ describe.each([
   ["perch", "cli"],
   ["perch-server", "server"],
 ])("%s", (program, folder) => {
-  test("says in one line which Node it needs", () => {
+  test("prints in one line which Node it needs", () => {
     const main = join(packages, folder, "src/main.ts");
     const { status, stdout, stderr } = spawnSync(process.execPath, ["--import", pretendOlder, main, "--version"], {
       encoding: "utf8",

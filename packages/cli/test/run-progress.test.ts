@@ -51,8 +51,8 @@ async function print(run: ReturnType<typeof runOf>, { isTTY = false, session }: 
   return shown;
 }
 
-describe("a run that is printed where nothing can be drawn over", () => {
-  test("is never silent for more than two seconds, and says what it waits for", async () => {
+describe("a run that is printed to an output that cannot be redrawn", () => {
+  test("is never silent for more than two seconds, and shows what it waits for", async () => {
     verifies("cli.never-silent");
     const timeline: [number, RunStreamEvent][] = [
       [7000, { ...model, attempt: 1, status: "started" }],
@@ -69,7 +69,7 @@ describe("a run that is printed where nothing can be drawn over", () => {
     expect(stdout()).toBe("Done.\n");
   });
 
-  test("says why an attempt failed, when the next one comes, and that a worker was lost", async () => {
+  test("shows why an attempt failed, when the next one comes, and that a worker was lost", async () => {
     const refused = "connect ECONNREFUSED 127.0.0.1:9";
     const { stderr } = await print(
       runOf([

@@ -10,7 +10,7 @@ import { createTerminal } from "../src/terminal.ts";
 import { createShell } from "./shell.ts";
 
 const esc = "\u001b";
-/** What a terminal would obey, and the text around it that stays. */
+/** Sequences that a terminal would obey, and the text around them that stays. */
 const attacks: readonly (readonly [string, string, string])[] = [
   ["a colour", `${esc}[31mred${esc}[0m`, "red"],
   ["a cleared screen", `a${esc}[2J${esc}[Hb`, "ab"],
@@ -33,7 +33,7 @@ function coloured() {
   return { terminal: createTerminal(streams, { FORCE_COLOR: "1" }), stdout, stderr: streams.stderr };
 }
 
-describe("what others wrote", () => {
+describe("text of others", () => {
   test.each(attacks)("reaches a terminal without %s", (_, hostile, safe) => {
     const { terminal, stdout, stderr } = coloured();
     terminal.line(hostile);

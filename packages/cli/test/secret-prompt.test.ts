@@ -73,7 +73,7 @@ const processArguments = (): string[] =>
 const perchCommand = (...args: string[]): string[] => [process.execPath, main, ...args];
 
 describe("perch secrets set", () => {
-  test("asks on a terminal, and what is typed is not shown, even if the result goes into a pipe", async () => {
+  test("asks on a terminal, and does not show the typed text, even if the result goes into a pipe", async () => {
     verifies("secrets.command-line");
     const desk = await newDesk(server());
     const control = await onTerminal(desk, "go", value, ["sh", "-c", "echo go; read -r line"]);
@@ -87,7 +87,7 @@ describe("perch secrets set", () => {
     expect(first.shown + second.shown).not.toContain("s3cret");
   });
 
-  test("takes nothing from somebody who presses ctrl-c or enter", async () => {
+  test("takes nothing if the user presses ctrl-c or enter", async () => {
     const desk = await newDesk(server());
     const set = perchCommand("secrets", "set", "github_token", "--host", "api.github.com");
     for (const typed of ["\u0003", ""]) {

@@ -107,7 +107,7 @@ describe("perch secrets", () => {
     spy.mockRestore();
   });
 
-  test("a new secret without a host, an empty value and one that is too short are refused with what to do", async () => {
+  test("a new secret without a host, an empty value and a value that is too short are refused with the remedy", async () => {
     const { perch } = await newDesk(server());
     const homeless = await perch(["secrets", "set", "github_token"], { input: value });
     expect([homeless.code, homeless.stderr.includes("--host api.example.com")]).toEqual([1, true]);
@@ -117,7 +117,7 @@ describe("perch secrets", () => {
     expect([short.code, short.stderr.includes("value: "), short.stderr.includes("s3cret")]).toEqual([1, true, false]);
   });
 
-  test("a key that may not manage is told so, and what to do", async () => {
+  test("a key that may not manage gets an error with the remedy", async () => {
     const { cwd, env, organisation } = await newDesk(server());
     const key = await organisation.createKey({ role: "developer" });
     const perch = createShell({ cwd, env: { ...env, PERCH_API_KEY: key } });
@@ -137,7 +137,7 @@ describe("perch secrets", () => {
   });
 });
 
-describe("what refers to the organisation's secrets", () => {
+describe("references to the organisation's secrets", () => {
   test("a provider's key and a webhook's header are shown as references", async () => {
     const { perch } = await newDesk(server());
     await perch(["secrets", "set", "llm_key", "--host", "models.example"], { input: value });

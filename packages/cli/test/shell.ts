@@ -18,7 +18,7 @@ interface Collected extends Writable {
   readonly text: () => string;
 }
 
-/** With `columns`, it says that it is a terminal of that width. */
+/** With `columns`, it claims to be a terminal of that width. */
 function collect(onText: (all: string) => void = () => {}, columns?: number): Collected {
   let all = "";
   const stream = new Writable({
@@ -33,10 +33,10 @@ function collect(onText: (all: string) => void = () => {}, columns?: number): Co
 
 interface RunOptions {
   readonly input?: string;
-  /** Ctrl-c, as soon as standard output says this. */
+  /** Sends ctrl-c, as soon as standard output has this text. */
   readonly until?: (stdout: string) => boolean;
   readonly env?: NodeJS.ProcessEnv;
-  /** The output goes to a terminal of this width. Nobody can type. */
+  /** The output goes to a terminal of this width. There is no input. */
   readonly columns?: number;
 }
 
@@ -62,7 +62,7 @@ export const createShell =
 /** Ids, times, keys and durations differ from run to run; everything else is compared word for word. */
 export const withoutAccidents = (text: string): string =>
   text
-    // Only on a slow machine: what a run waited for.
+    // The reason of a wait, which only a slow machine prints.
     .replaceAll(/^waiting for .*\n/gm, "")
     .replaceAll(/\b(agent|dep|req|corr|key|wh|evt|dlv|mem|org|clr)_[0-9a-z]{26}\b/g, "$1_…")
     .replaceAll(/perch_00\w{40,}/g, "perch_…")

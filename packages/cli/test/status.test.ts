@@ -5,7 +5,7 @@ import { newDesk, removeDesks } from "./using-perch.ts";
 const server = usePerch({}, { withWorker: true });
 removeDesks();
 
-test("perch status shows the parts and the releases to a key that may operate, and says to others what is missing", async () => {
+test("perch status shows the parts and the releases to a key that may operate, and names the missing permission to others", async () => {
   const { perch, organisation } = await newDesk(server());
   const key = await organisation.createKey({ permissions: ["operate"] });
   const env = { PERCH_API_KEY: key };

@@ -16,7 +16,7 @@ describe("a table on a terminal of 80 columns", () => {
   const titles = ["run", "status", "version", "duration", "tokens", "created"];
   const row = [id, "completed", "v20261116-180405", "1234 ms", "12", "2026-11-16 18:04:05 CET"];
 
-  test("has what does not fit below its row, and cuts no id", () => {
+  test("prints cells that do not fit below their row, and cuts no id", () => {
     const lines = print(80, titles, [row]);
     expect(lines).toEqual([
       "RUN                             STATUS     VERSION           DURATION  TOKENS",
@@ -35,7 +35,7 @@ describe("a table on a terminal of 80 columns", () => {
     expect(lines.every((line) => line.length <= 80)).toBe(true);
   });
 
-  test("breaks no line within a cell, and leaves out what is empty below", () => {
+  test("breaks no line within a cell, and leaves out empty cells below", () => {
     const lines = print(40, ["id", "note", "more"], [[id, "two\nlines", "-"]]);
     expect(lines).toEqual(["ID", id, "    note two lines"]);
   });

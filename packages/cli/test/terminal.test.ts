@@ -2,7 +2,7 @@ import { PassThrough } from "node:stream";
 import { describe, expect, test } from "vitest";
 import { createTerminal } from "../src/terminal.ts";
 
-/** Streams that say they are a terminal. */
+/** Streams that claim to be a terminal. */
 function person(env: NodeJS.ProcessEnv = {}) {
   const streams = {
     stdin: Object.assign(new PassThrough(), { isTTY: true }),
@@ -12,7 +12,7 @@ function person(env: NodeJS.ProcessEnv = {}) {
   return { ...streams, terminal: createTerminal(streams, env) };
 }
 
-describe("somebody at a terminal", () => {
+describe("a user at a terminal", () => {
   test.each([
     ["y\n", true],
     ["yes\n", true],
@@ -46,7 +46,7 @@ describe("somebody at a terminal", () => {
     expect(stdin.isPaused()).toBe(true);
   });
 
-  test("does not answer a question with what was typed before it was asked", async () => {
+  test("does not answer a question with text that was typed before it was asked", async () => {
     const { terminal, stdin } = person();
     const questions = terminal.questions("> ");
     stdin.write("hello\ny\n");
@@ -65,7 +65,7 @@ describe("somebody at a terminal", () => {
       expect(person(env).terminal.style("red", "x")).toBe("x");
   });
 
-  test("has 80 columns where the terminal does not know", () => {
+  test("has 80 columns if the terminal does not report its width", () => {
     expect(person().terminal.columns).toBe(80);
   });
 });

@@ -19,13 +19,13 @@ describe("a time for people", () => {
     expect(createTimeFormat(zone)(iso)).toBe(shown);
   });
 
-  test("that is none is a dash, and what is no time stays as it is", () => {
+  test("that is missing is a dash, and text that is not a time stays as it is", () => {
     expect(createTimeFormat()(null)).toBe("-");
     expect(createTimeFormat()("soon")).toBe("soon");
   });
 });
 
-test("a command prints local time, UTC with --utc, and what the API has with --json", async () => {
+test("a command prints local time, UTC with --utc, and the API's value with --json", async () => {
   const agent = { id: "agent_1", name: "bot", status: "running", created_at: "2026-01-31T12:00:00.000Z" };
   const pagination = { limit: 10, offset: 0, total: 1, has_more: false };
   const server = createServer((_, response) => {

@@ -15,7 +15,7 @@ export interface Desk {
 
 const folders: string[] = [];
 
-/** A new organisation and somebody at a command line of theirs, in an empty folder. */
+/** A new organisation and a user at its command line, in an empty folder. */
 export async function newDesk(perch: Perch, tier?: Tier): Promise<Desk> {
   const organisation = await perch.createOrganisation(tier);
   const cwd = mkdtempSync(join(tmpdir(), "perch-desk-"));

@@ -24,7 +24,7 @@ afterEach(() => {
   }
 });
 
-/** A server that speaks as Perch does, for what a real one does too seldom to wait for. */
+/** A server that speaks as Perch does, for events that a real one produces too seldom. */
 async function fakeApi(answer: (response: ServerResponse, request: IncomingMessage) => void) {
   const server = createServer((request, response) => answer(response, request));
   open.push(server);
@@ -84,7 +84,7 @@ ${showsIt}
   test.each([
     [true, "A new run may succeed"],
     [false, "A new run would fail in the same way"],
-  ])("says whether another try can help: %s", (retryable, text) => {
+  ])("shows whether another try can help: %s", (retryable, text) => {
     verifies("cli.failed-run-named");
     const details = [{ field: "request_id", error: run }];
     const failure = new RunFailedError({ status: 422, code: "run_failed", message: "It failed.", retryable, details });
@@ -99,7 +99,7 @@ describe("a command that loses sight of a run", () => {
   const details = [{ field: "request_id", error: run }];
   const unnamed = { agent: "bot", runId: undefined, idempotencyKey: "k-1" };
 
-  test("says that the run goes on, and how to follow and to cancel it", () => {
+  test("shows that the run goes on, and how to follow and to cancel it", () => {
     verifies("cli.failed-run-named");
     const still = new StillRunningError({ status: 504, code: "still_running", message: "It is not over.", details });
     expect(errorText(new RunProblem(unnamed, still))).toBe(`It is not over.\n${goesOn}`);
@@ -107,17 +107,17 @@ describe("a command that loses sight of a run", () => {
     expect(errorText(new RunProblem({ ...unnamed, runId: run }, lost))).toContain(goesOn);
   });
 
-  test("says how to ask again without a second run, if it does not know whether it was accepted", () => {
+  test("shows how to ask again without a second run, if it does not know whether it was accepted", () => {
     const lost = new ConnectionError({ code: "connection_failed", message: "Perch could not be reached." });
     expect(errorText(new RunProblem(unnamed, lost))).toContain("  --idempotency-key k-1");
   });
 
-  test("speaks of no run where the request was refused", () => {
+  test("mentions no run if the request was refused", () => {
     const refused = new PerchError({ status: 404, code: "not_found", message: "There is no agent." });
     expect(errorText(new RunProblem(unnamed, refused))).toBe("There is no agent.");
   });
 
-  test("the operator is named for a failure of the server alone", () => {
+  test("the operator is named only for a failure of the server", () => {
     const failure = { status: 500, code: "server_error", message: "Something failed.", correlationId: "corr_1" };
     expect(errorText(new PerchError(failure))).toContain("Give the correlation id to whoever runs the server.");
   });
@@ -127,7 +127,7 @@ describe("ctrl-c while a run is under way", () => {
   test.each([
     ["SIGINT", 130, ["invoke", "bot", "Hello"]],
     ["SIGTERM", 143, ["runs", "follow", "bot", run]],
-  ] as const)("%s says that it goes on and how to cancel it, and ends with %i", async (signal, code, args) => {
+  ] as const)("%s shows that it goes on and how to cancel it, and ends with %i", async (signal, code, args) => {
     verifies("cli.interrupt-names-run");
     const env = await fakeApi((response) => stream(response, started));
     const child = spawn(process.execPath, [main, ...args], {

@@ -39,7 +39,7 @@ const count = async (client: pg.Client) =>
   (await client.query<{ n: number }>("select count(*)::int as n from notes")).rows[0]?.n;
 
 describe("the database of perch dev, over its port", () => {
-  test("a client is the role it said, and not more", async () => {
+  test("a client has only the role that it asked for", async () => {
     const [owner, server] = [await connect("ownerUrl"), await connect("serverUrl")];
     for (const [client, name] of [
       [owner, "perch_owner"],
@@ -54,7 +54,7 @@ describe("the database of perch dev, over its port", () => {
     await expect(server.query("drop table notes")).rejects.toThrow("must be owner");
   });
 
-  test("a transaction is its client's alone: others wait for its end", async () => {
+  test("a transaction belongs to its client: others wait for its end", async () => {
     const [a, b] = [await connect("serverUrl"), await connect("serverUrl")];
     await a.query("begin");
     await a.query("insert into notes values (1, 'one')");
@@ -82,7 +82,7 @@ describe("the database of perch dev, over its port", () => {
     expect((await Promise.all(answers)).every(Boolean)).toBe(true);
   });
 
-  test("an error ends its query alone, also in the middle of a transaction", async () => {
+  test("an error ends only its query, also in the middle of a transaction", async () => {
     const client = await connect("serverUrl");
     await expect(client.query("select nonsense from $1", [1])).rejects.toThrow();
     await expect(client.query("insert into notes values ($1, $2)", [1, "again"])).rejects.toThrow("duplicate");
@@ -92,7 +92,7 @@ describe("the database of perch dev, over its port", () => {
     expect(await count(client)).toBe(1);
   });
 
-  test("who leaves in a transaction is rolled back, and others go on", async () => {
+  test("a client that disconnects in a transaction is rolled back, and others go on", async () => {
     const [leaver, other] = [await connect("serverUrl"), await connect("serverUrl")];
     await leaver.query("begin");
     await leaver.query("insert into notes values (2, 'two')");

@@ -20,7 +20,7 @@ import { type AgentDocument, desiredDefinition } from "./read-agent-file.ts";
 
 export type Outcome = "created" | "updated" | "unchanged";
 
-/** What applying one agent would change, and the function that does it. */
+/** The changes of applying one agent, and the function that makes them. */
 export interface Plan {
   readonly name: string;
   /** The file's name, for messages. */
@@ -30,7 +30,7 @@ export interface Plan {
   readonly secrets: readonly SecretStep[];
   readonly warnings: readonly string[];
   readonly run: () => Promise<void>;
-  /** What is deployed, compared with the draft that was applied. */
+  /** The deployed versions, compared with the draft that was applied. */
   readonly listLive: () => Promise<LiveVersion[]>;
   readonly check: () => Promise<AgentCheck>;
 }
@@ -46,7 +46,7 @@ async function withLocation<T>({ locationOf }: AgentDocument, work: () => Promis
   }
 }
 
-/** A block of `security` that is no longer in the file is removed by null. */
+/** If the file no longer has a block of `security`, null removes it. */
 function patchOf(wanted: Fields, current: Fields, changes: readonly Change[]): Record<string, unknown> {
   const fields = new Set(changes.map(({ path: [field = ""] }) => field));
   const patch: Record<string, unknown> = {};
@@ -74,7 +74,7 @@ async function whileUnchanged<T>(name: string, work: () => Promise<T>): Promise<
   } catch (error) {
     if (!(error instanceof PerchError) || error.code !== "precondition_failed") throw error;
     throw new Problem(
-      `Somebody changed ${name} since it was compared with the file, so it was left as it is.`,
+      `${name} was changed since it was compared with the file, so it was left as it is.`,
       `Run ${perchCommand("apply")} again: it shows what would change now.`,
     );
   }
@@ -99,7 +99,7 @@ function planChanges(perch: Perch, document: AgentDocument, agent: Agent) {
   };
 }
 
-/** Before anybody is asked: what follows from it is not in the list of changes. */
+/** Printed before the confirmation, because the list of changes does not show this consequence. */
 function warnOfAuth({ name, fields }: AgentDocument, changes: readonly ShownChange[], current?: Agent): string[] {
   if (!isObject(fields.auth) || !changes.some(({ path }) => path.split(".")[0] === "auth")) return [];
   const takeBack = current?.auth
@@ -126,7 +126,7 @@ async function planAgent(perch: Perch, document: AgentDocument, findValue: FindV
       ...about,
       ...planned,
       warnings: [...warnings, ...warnOfAuth(document, planned.changes, current)],
-      // Secrets first: what the definition refers to exists before it does.
+      // Sets secrets first, so that they exist before the definition refers to them.
       run: async () => {
         await setSecrets();
         await update();
@@ -142,7 +142,7 @@ async function planAgent(perch: Perch, document: AgentDocument, findValue: FindV
     warnings: [...warnings, ...warnOfAuth(document, created)],
     run: async () => {
       try {
-        // The server says what is missing in it, and where.
+        // The server reports the missing fields and their places.
         const body = { ...definition, name } as CreateAgent;
         await withLocation(document, () => perch.request("POST /v1/agents", { body }));
       } catch (conflict) {
@@ -171,13 +171,13 @@ export async function planAgents(
   return plans;
 }
 
-/** What became of one plan: `error` is why it was refused. */
+/** The outcome of one plan: `error` is the reason of a refusal. */
 export interface Applied {
   readonly plan: Plan;
   readonly error?: Problem | PerchError;
 }
 
-/** Applies one plan after the other. What the server refuses of one does not stop the others. */
+/** Applies one plan after the other. A refusal of one does not stop the others. */
 export async function applyPlans(plans: readonly Plan[]): Promise<Applied[]> {
   const applied: Applied[] = [];
   for (const plan of plans) {

@@ -5,7 +5,10 @@ import { Problem } from "../problem.ts";
 import { isSecretName, secretNameRule } from "../set-secret.ts";
 import { isObject } from "./fields.ts";
 
-/** A secret that the file names: where it may be sent, and the variable that has its value. The value is never in the file. */
+/**
+ * A secret that the file names: the hosts it may be sent to, and the variable that has its value. The value is never in
+ * the file.
+ */
 export interface DeclaredSecret {
   readonly name: string;
   readonly hosts: readonly string[];
@@ -20,7 +23,7 @@ const isVariable = (value: unknown): value is string => typeof value === "string
 
 const form = "Write `hosts: [api.example.com]`, and `env: NAME` if the variable is not called like the secret.";
 
-/** The block `secrets` of an agent. No error repeats what stands there: it may be a value in the wrong place. */
+/** The block `secrets` of an agent. No error repeats its content, which may be a value in the wrong place. */
 export function readDeclaredSecrets(block: unknown, locationOf: (path: string) => string): DeclaredSecret[] {
   if (block === undefined || block === null) return [];
   if (!isObject(block)) throw new Problem(`${locationOf("secrets")}: secrets is a map from names to hosts.`, form);

@@ -31,7 +31,10 @@ function changesOfNamed(from: readonly Named[], to: readonly Named[], path: read
   return isReordered ? [...changes, { path, from: orderBefore, to: orderAfter }] : changes;
 }
 
-/** Where two definitions differ, down to the single field. Other lists than those of tools are compared as a whole. */
+/**
+ * The differences of two definitions, down to the single field. Lists other than those of tools are compared as a
+ * whole.
+ */
 export function changesBetween(from: unknown, to: unknown, path: readonly string[] = []): Change[] {
   if (isDeepStrictEqual(from, to)) return [];
   if (path.length === 1 && path[0] === "tools" && isNamedList(from ?? []) && isNamedList(to ?? []))
@@ -41,7 +44,7 @@ export function changesBetween(from: unknown, to: unknown, path: readonly string
   return [...names].flatMap((name) => changesBetween(from[name], to[name], [...path, name]));
 }
 
-/** The fields of `auth` that nobody can read back. */
+/** The fields of `auth` that the API never returns. */
 const secretFields = new Set(["secret", "previousSecret", "clientSecret"]);
 /** Nothing but a reference to a secret, after at most a scheme: `Bearer {{secret.token}}`. */
 const referenceOnly = /^(?:[A-Za-z-]{1,16} )?\{\{secret\.[a-z][a-z0-9_]{0,62}\}\}$/;
@@ -78,7 +81,7 @@ function hide(path: readonly string[], value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, hide([...path, name], inner)]));
 }
 
-/** The changes as they may be shown: a terminal's output is kept in logs of builds. */
+/** The changes as they may be shown, without secrets, because logs of builds store a terminal's output. */
 export const hideSecrets = (changes: readonly Change[]): ShownChange[] =>
   changes.map(({ path, from, to }) => ({ path: path.join("."), from: hide(path, from), to: hide(path, to) }));
 

@@ -1,4 +1,4 @@
-/** A document of the file, or a part of it, before anybody has checked it. */
+/** A document of the file, or a part of it, before it is checked. */
 export type Fields = Readonly<Record<string, unknown>>;
 
 export const isObject = (value: unknown): value is Record<string, unknown> =>

@@ -1,7 +1,7 @@
 import { ConflictError, type Perch } from "@perch/sdk";
 import { perchCommand } from "../perch-command.ts";
 
-/** What an environment answers with. */
+/** The version that an environment answers with. */
 export interface LiveVersion {
   readonly environment: string;
   readonly version: string;
@@ -47,7 +47,7 @@ const runningText = (live: readonly LiveVersion[]): string =>
     })
     .join(", ");
 
-/** What answers now, after the draft was changed, and how the draft goes live. */
+/** The version that answers now, after the draft was changed, and how the draft goes live. */
 export function liveText(agent: string, live: readonly LiveVersion[]): string {
   if (live.length === 0) return "Nothing is deployed: the draft answers.";
   const stale = live.find(({ same_as_draft }) => !same_as_draft);
@@ -56,6 +56,6 @@ export function liveText(agent: string, live: readonly LiveVersion[]): string {
   return `${runningText(live)}: ${perchCommand(`deploy ${agent}${option}`)} makes this live${option && " there"}.`;
 }
 
-/** The same with `perch dev`, where the draft answers unless a request names an environment or a version. */
+/** The same with `perch dev`, whose draft answers unless a request names an environment or a version. */
 export const liveTextOfDev = (live: readonly LiveVersion[]): string =>
   ["perch dev answers with it now", ...(live.length === 0 ? [] : [runningText(live)])].join("; ");

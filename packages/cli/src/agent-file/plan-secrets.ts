@@ -6,7 +6,7 @@ import type { DeclaredSecret, FindValue, FoundValue } from "./declared-secrets.t
 import type { AgentDocument } from "./read-agent-file.ts";
 import { hostOf, originOf, type SecretReference, secretReferencesOf } from "./secret-references.ts";
 
-/** What happens to one secret of the file. Of its value it only says where that was found. */
+/** The change of one secret of the file. It names the source of the value, never the value. */
 export interface SecretStep {
   readonly name: string;
   readonly hosts: readonly string[];
@@ -18,7 +18,7 @@ export interface SecretStep {
 
 export interface SecretsPlan {
   readonly steps: readonly SecretStep[];
-  /** What will not work, and what to do about it. */
+  /** The parts that will not work, and their remedy. */
   readonly warnings: readonly string[];
   readonly run: () => Promise<void>;
 }
@@ -37,7 +37,7 @@ const hostsByName = (secrets: readonly Secret[]): HostsByName =>
 const isSame = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every((host) => b.includes(host));
 
-/** Asks only for what the file needs: nothing if it has no secrets. */
+/** Asks only for the secrets that the file needs: nothing if it has none. */
 async function findKnown(perch: Perch, document: AgentDocument, isNew: boolean, names: Set<string>): Promise<Known> {
   const none: HostsByName = new Map();
   if (names.size === 0 && document.secrets.length === 0) return { own: none, organisation: none };
@@ -119,7 +119,7 @@ function warningOf(
   return `{{secret.${name}}} is not sent to ${hostOf(url)}: its hosts are ${hosts.join(", ")}. Correct the address, or set it for this host too: ${set([...hosts, hostOf(url)], own.has(name))}`;
 }
 
-/** Says which secret was refused, and names the variable in place of the field `value`. */
+/** Names the secret that was refused, and the variable instead of the field `value`. */
 async function withVariable(
   { locationOf }: AgentDocument,
   { name, variable }: SecretStep,

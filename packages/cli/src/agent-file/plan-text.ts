@@ -6,7 +6,10 @@ const isSet = ({ outcome }: SecretStep): boolean => outcome === "created" || out
 export const setsSecrets = ({ secrets }: Plan): boolean => secrets.some(isSet);
 export const isPending = (plan: Plan): boolean => plan.outcome !== "unchanged" || setsSecrets(plan);
 
-/** Which variable goes where. A value that is found is set again each time, because values cannot be compared. */
+/**
+ * The variable and the hosts of each secret. A value that is found is set again each time, because values cannot be
+ * compared.
+ */
 export const secretLines = ({ secrets }: Plan): string[] =>
   secrets.filter(isSet).map(({ name, hosts, variable, source, outcome }) => {
     if (source === null) return `secret ${name}: for ${hosts.join(", ")} only`;

@@ -52,7 +52,7 @@ function readDocument(document: ParsedDocument, source: AgentSource, lines: Line
   return { source, name: parsed.name, fields, secrets: readDeclaredSecrets(secrets, locationOf), locationOf };
 }
 
-/** What several files say, and what is wrong with the rest of them. */
+/** The agents of several files, and the problems of the rest. */
 export interface AgentDocuments {
   readonly documents: readonly AgentDocument[];
   readonly problems: readonly Problem[];
@@ -69,7 +69,7 @@ function readSource(source: AgentSource): AgentDocuments {
       ],
     };
   const lines = new LineCounter();
-  // Of warnings, the one that would be printed quotes the file.
+  // Warnings are not logged, because they quote the file.
   const options = { lineCounter: lines, prettyErrors: false, logLevel: "error" } as const;
   const parsed = parseAllDocuments(readFileSync(file, "utf8"), options);
   const found = Array.isArray(parsed) ? parsed : [];

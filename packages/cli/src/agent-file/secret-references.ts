@@ -6,9 +6,9 @@ export interface SecretReference {
   readonly name: string;
   /** `tools.0.headers.Authorization`. */
   readonly path: string;
-  /** Where the secret would be sent. */
+  /** The address to which the secret would be sent. */
   readonly url: string;
-  /** That address is a guess: only the authorization server says where its token endpoint is. */
+  /** The address is a guess, because only the authorization server knows its token endpoint. */
   readonly isGuessed: boolean;
 }
 
@@ -17,7 +17,7 @@ const names = (text: string): string[] =>
 
 type Template = Omit<SecretReference, "name"> & { readonly value: unknown };
 
-/** What a tool's account presents itself with. */
+/** The credentials of a tool's account. */
 function clientSecretOf({ connection, url }: Fields, path: string): Template[] {
   if (!isObject(connection) || connection.client_secret === undefined) return [];
   const { client_secret: value, issuer = url } = connection;
@@ -49,7 +49,7 @@ export function checkTemplates(fields: Fields, locationOf: (path: string) => str
 export const secretReferencesOf = (fields: Fields): SecretReference[] =>
   templatesOf(fields).flatMap(({ value, ...place }) => names(String(value)).map((name) => ({ name, ...place })));
 
-/** `api.github.com` stands for `https://api.github.com`. Undefined for what is not an address. */
+/** `api.github.com` stands for `https://api.github.com`. Undefined if the text is not an address. */
 export function originOf(hostOrUrl: string): string | undefined {
   const text = hostOrUrl.includes("://") ? hostOrUrl : `https://${hostOrUrl}`;
   return URL.canParse(text) ? new URL(text).origin : undefined;

@@ -79,7 +79,7 @@ export async function watchAgents(
       await new Promise<void>((resolveWait) => {
         wake = resolveWait;
       });
-      // One save causes several events: wait until the file is complete.
+      // One save causes several events, so this waits until the file is complete.
       await sleep(100);
       continue;
     }

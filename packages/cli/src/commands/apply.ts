@@ -14,7 +14,7 @@ const verbs = { created: "create", updated: "update", unchanged: "no change" } a
 
 function printPlan(terminal: Terminal, plan: Plan): void {
   const { name, outcome, changes, warnings } = plan;
-  // Instructions are long: what follows a break stands below the text, not below its sign.
+  // Instructions are long, so the text after a line break is indented below the text, not below its sign.
   const line = (text = "") => terminal.line(terminal.wrap(text, 6));
   line(`${terminal.style("bold", name)}: ${verbs[outcome]}`);
   printChanges({ ...terminal, line }, changes);
@@ -34,7 +34,7 @@ function printApplied(terminal: Terminal, plan: Plan, live: readonly LiveVersion
     terminal.line(`${plan.name} is not live as the file has it: ${liveText(plan.name, live)}`);
 }
 
-/** Says what is live and what will not work, one agent after the other. */
+/** Prints the live version and the problems of each agent. */
 async function inspectAll({ terminal, isJson, connection }: Session, plans: readonly Plan[]) {
   const isDev = connection().isDev === true;
   // A check waits for the agent's tools, so it may take seconds.
@@ -58,7 +58,7 @@ async function inspectAll({ terminal, isJson, connection }: Session, plans: read
 function throwRefusals({ isJson, connection }: Session, applied: readonly Applied[]): void {
   const errors = applied.flatMap(({ error }) => (error ? [error] : []));
   if (errors.length === 0) return;
-  // As JSON, one error keeps its code and its fields.
+  // As JSON, a single error has its own code and fields.
   if (errors.length === 1 && isJson) throw errors[0];
   const server = connection();
   const agents = applied.length === 1 ? "agent was" : "agents were";

@@ -81,7 +81,7 @@ const whoDecides = ({ can_decide, contents }: Approval): string => {
   // Only a key without the permission sees an open approval without its contents.
   return contents === null
     ? "This key does not have the permission approve. With one that has it:"
-    : "This key started the run, so somebody else decides:";
+    : "This key started the run, so another approver decides:";
 };
 
 const show = command({
@@ -177,7 +177,7 @@ const reject = command({
   },
 });
 
-/** As the schema wants it: a text where it allows one, otherwise JSON. */
+/** In the form of the schema: a text if it allows one, otherwise JSON. */
 export function parseAnswer(text: string, parameters: Record<string, unknown> | undefined): unknown {
   const types = [parameters?.type ?? []].flat();
   if (types.includes("string")) return text;

@@ -25,7 +25,7 @@ function answerTo(word: string, { agent, session }: { readonly agent: string; re
   return `There is no ${word}, so nothing was sent.${didYouMean(word, chatWords)} /help shows what there is.`;
 }
 
-/** The session takes no other message until somebody has decided. */
+/** The session accepts no other message until the approver has decided. */
 const waitsForPerson = (error: unknown): boolean =>
   error instanceof RunProblem && error.cause instanceof ActionRequiredError;
 
@@ -44,7 +44,7 @@ export const chat = command({
     const note = (text: string) => terminal.note(terminal.style("dim", text));
     note(`session ${session}; /help shows what you can type, /exit or ctrl-d ends it`);
     const questions = terminal.questions("> ");
-    // Where nobody can be asked, a run that waits for a person ends the chat.
+    // If there is no terminal to ask on, a run that waits for a person ends the chat.
     const canAsk = terminal.isInteractive && !isJson;
     for await (const text of questions) {
       if (signal.aborted) return;

@@ -24,7 +24,7 @@ const cases = (commands: readonly Command[], indent: string): string =>
     .map(([before, words]) => `${indent}"${before}") words="${words.join(" ")}" ;;`)
     .join("\n");
 
-/** The words before the cursor that are no options; at most two of them name a command. */
+/** The words before the cursor that are not options; at most two of them name a command. */
 const bash = (commands: readonly Command[]): string => `_perch() {
   local at="\${COMP_WORDS[COMP_CWORD]}" first="" second="" word words
   for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do

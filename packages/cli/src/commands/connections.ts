@@ -35,7 +35,7 @@ const create = command({
       terminal.note(
         `Link for ${terminal.safe(user)} and ${terminal.safe(tool)} (${created.id}${state}). It works once, until ${time(created.link_expires_at)}:`,
       );
-      // Alone on standard output, so that a script can capture it.
+      // Only the link goes to standard output, so that a script can capture it.
       terminal.line(created.link);
     });
   },
@@ -44,7 +44,7 @@ const create = command({
 const list = command({
   name: "connections list",
   summary: "List the accounts that users connected with an agent, newest first.",
-  details: "Revoked ones are kept for 30 days.",
+  details: "Revoked connections are deleted after 30 days.",
   args: ["agent"],
   options: {
     limit: listOptions.limit,

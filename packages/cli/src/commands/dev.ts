@@ -11,7 +11,7 @@ import { perchCommand } from "../perch-command.ts";
 import { Problem, UsageError } from "../problem.ts";
 import { errorText } from "../report-error.ts";
 
-/** A `.env` that cannot be read is reported, and is no reason not to start. */
+/** A `.env` that cannot be read is reported, and does not prevent the start. */
 function readProviderKeys({ cwd, env }: Session): ProviderKeys {
   try {
     return findProviderKeys(cwd, env);
@@ -24,7 +24,7 @@ function readProviderKeys({ cwd, env }: Session): ProviderKeys {
 /** An address of the console that signs a browser in: the same for everybody who reads it, once. */
 async function createConsoleUrl({ perchAt, signal }: Session, { url, key }: Dev["state"]): Promise<string> {
   const link = await perchAt({ url, key, source: "perch dev", reason: "" }).consoleSessions.createLink({ signal });
-  // On this machine, also where PERCH_PUBLIC_URL names a tunnel.
+  // On this machine, even if PERCH_PUBLIC_URL names a tunnel.
   return url + link.url.slice(new URL(link.url).origin.length);
 }
 

@@ -6,7 +6,7 @@ import { command } from "../command.ts";
 import { findServer } from "../dev/server.ts";
 import { Problem } from "../problem.ts";
 
-/** The server's own command does it, so that what is installed is what the server looks for. */
+/** Runs the server's own command, so that it installs exactly the files that the server looks for. */
 export const embedderInstall = command({
   name: "embedder install",
   summary: "Install the weights of perch/minilm, with which perch dev searches memory by meaning.",
@@ -38,7 +38,7 @@ export const embedderInstall = command({
     const [code] = (await once(child, "close")) as [number | null];
     signal.removeEventListener("abort", stop);
     if (code !== 0) throw new Problem(remarks.join("\n") || "perch-server install-embedder failed.");
-    // The first remark ends with a colon: the folder follows it. What the runtime needs comes after.
+    // The first remark ends with a colon, and the folder follows it. The requirements of the runtime come after.
     const [title = "", ...rest] = remarks;
     terminal.note(title);
     show({ folder: folder.join("\n") }, () => terminal.line(folder.join("\n")));

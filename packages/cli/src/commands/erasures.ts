@@ -27,7 +27,7 @@ const erase = command({
 const list = command({
   name: "erasures list",
   summary: "List erasures of users, newest first.",
-  details: "An erasure does not say of which user it was. It is kept for 400 days.",
+  details: "An erasure does not name its user. It is stored for 400 days.",
   options: listOptions,
   run: async ({ perch, terminal, show, signal, time }, _, page) => {
     const found = await perch().erasures.list(pageOf(page), { signal });

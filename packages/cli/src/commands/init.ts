@@ -9,7 +9,7 @@ export const templates = ["echo", "openai", "remote"] as const;
 
 type Template = (typeof templates)[number];
 
-/** What a template needs before its agent answers. */
+/** The requirements of a template before its agent answers. */
 const preparations: Readonly<Record<Template, () => readonly string[]>> = {
   echo: () => [],
   openai: () => [`${perchCommand("providers add local --base-url http://127.0.0.1:11434/v1")}   # where your model is`],

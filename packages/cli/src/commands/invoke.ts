@@ -16,7 +16,7 @@ export const contextOptions = {
   draft: { type: "boolean", help: "Run the draft instead of what is deployed: the same as --agent-version draft." },
 } as const;
 
-/** A run can wait for days: nobody waits for it by accident. */
+/** A run can wait for days, so the command does not wait by default. */
 export const waitOption = {
   type: "boolean",
   help: "Wait while the run waits for a person, and go on after the decision.",

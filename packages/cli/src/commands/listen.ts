@@ -7,7 +7,7 @@ import { jsonText } from "../output/safe-text.ts";
 import { UsageError } from "../problem.ts";
 import { eventNames } from "./webhooks.ts";
 
-/** The headers of a real delivery, so that a receiver cannot tell the difference. */
+/** The headers of a real delivery, so that a receiver sees no difference. */
 export function signedHeaders(secret: string, id: string, body: string, nowSeconds: number): Record<string, string> {
   const raw = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
   const standard = createHmac("sha256", raw).update(`${id}.${nowSeconds}.${body}`).digest("base64");

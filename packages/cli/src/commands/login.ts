@@ -17,7 +17,10 @@ function addressToSave({ url, key }: Session["connectionOptions"], env: NodeJS.P
   return { url: env.PERCH_URL, key: env.PERCH_API_KEY };
 }
 
-/** What the commands that follow use, without options of their own; a problem, such as one variable without the other, is theirs to report. */
+/**
+ * The connection that later commands use if they have no options. A problem, such as one variable without the other, is
+ * reported by those commands.
+ */
 function findUsed(env: NodeJS.ProcessEnv, cwd: string): Connection | Problem {
   try {
     return findConnection({}, env, cwd);
@@ -59,7 +62,7 @@ const login = command({
 const list = command({
   name: "profiles list",
   summary: "List profiles.",
-  details: "The current profile has a star. A line below says which server the commands in this folder use, and why.",
+  details: "The current profile has a star. A line below shows which server the commands in this folder use, and why.",
   run: async ({ terminal, env, cwd, show }) => {
     const { current, profiles } = readProfiles(env);
     const known = Object.entries(profiles).map(([name, { url }]) => ({ name, url, current: name === current }));

@@ -46,7 +46,7 @@ function apiKeyOf(name: string, options: KeyOptions, env: NodeJS.ProcessEnv): st
   if (variable === undefined) return undefined;
   const value = env[variable];
   if (value) return value;
-  // What cannot be a variable's name may be the key itself, and is not repeated.
+  // A text that cannot be a variable's name may be the key itself, and is not repeated.
   if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(variable) || isLikelyKey(variable))
     throw new UsageError(`perch ${name}: --api-key-env is the name of a variable, not the key itself.`);
   throw new Problem(

@@ -12,7 +12,10 @@ function checkName(commandName: string, name: string): void {
   if (!isSecretName(name)) throw new UsageError(`perch ${commandName}: this is not a secret's name. ${secretNameRule}`);
 }
 
-/** Asked for without echo, also if the result goes into a pipe. Of standard input, one line break at the end is not the value's. */
+/**
+ * Asked for without echo, even if the result goes into a pipe. One line break at the end of standard input is not part
+ * of the value.
+ */
 async function readValue({ terminal }: Session, name: string): Promise<string> {
   const value = terminal.isInputInteractive
     ? await terminal.secret(`Value of ${name}: `)

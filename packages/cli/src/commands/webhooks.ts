@@ -52,7 +52,7 @@ const list = command({
   },
 });
 
-/** Repeats none of them in an error: somebody may have written a value. */
+/** Repeats none of them in an error, because the user may have written a value. */
 function headersOf(texts: readonly string[]): Record<string, string> {
   const pairs = texts.map((text) => /^([^:\s]+):\s*(.*)$/.exec(text));
   if (pairs.some((pair) => !pair)) throw new UsageError("perch webhooks create: --header is 'NAME: TEXT'.");
@@ -68,7 +68,7 @@ const create = command({
     agent: { type: "string", value: "AGENT", help: "Only events of this agent." },
     "approval-links": {
       type: "boolean",
-      help: "Deliver links with which whoever opens them can decide on approvals. Needs manage.",
+      help: "Deliver links that allow their recipient to decide on approvals. Needs manage.",
     },
     header: {
       type: "string",

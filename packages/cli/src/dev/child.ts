@@ -22,7 +22,7 @@ interface ChildOptions {
   readonly logFile: string;
 }
 
-/** In a process group of its own: ctrl-c reaches us alone, and we stop the parts in order. */
+/** Runs in a process group of its own, so that ctrl-c reaches only this process, which stops the parts in order. */
 export function startChild({ name, command, args, env, logFile }: ChildOptions): Child {
   const log = openSync(logFile, "w", 0o600);
   const process: ChildProcess = spawn(command, args, { env, detached: true, stdio: ["pipe", log, log] });

@@ -40,12 +40,13 @@ export interface DevDatabase {
 
 const extensions = { vector, btree_gin };
 /**
- * An empty database with our roles and tables, made when the package is built, because making one takes several seconds. The server
- * still migrates it at the first start, for what has changed since: partitions at least. A checkout has none.
+ * An empty database with our roles and tables, made when the package is built, because making one takes several
+ * seconds. The server still migrates it at the first start, because at least the partitions have changed since. A
+ * checkout has none.
  */
 const template = join(import.meta.dirname, "../database.tar.gz");
 
-/** `migrate` makes the tables. The files are dumped after a clean end, so that nobody has to recover them. */
+/** `migrate` makes the tables. The files are dumped after a clean end, so that they need no recovery. */
 export async function makeTemplate(migrate: (ownerUrl: string) => Promise<unknown>): Promise<Uint8Array> {
   const folder = mkdtempSync(join(tmpdir(), "perch-template-"));
   try {

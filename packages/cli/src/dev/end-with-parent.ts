@@ -7,6 +7,6 @@ import { isMainThread } from "node:worker_threads";
 if (isMainThread) {
   process.stdin.on("end", () => process.kill(process.pid, "SIGTERM"));
   process.stdin.resume();
-  // The pipe alone must not keep a finished process alive.
+  // The pipe must not by itself prevent a finished process from ending.
   if ("unref" in process.stdin && typeof process.stdin.unref === "function") process.stdin.unref();
 }

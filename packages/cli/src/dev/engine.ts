@@ -40,7 +40,7 @@ export async function stopOrphan(folder: DevFolder): Promise<void> {
 
 const platforms = ["linux-x64", "linux-arm64", "darwin-x64", "darwin-arm64"];
 
-/** Why there is no engine on this machine, and how to get one. */
+/** Why this machine has no engine, and how to get one. */
 export function missingEngine(machine = `${process.platform}-${process.arch}`): Problem {
   const elsewhere = `run a server elsewhere and connect to it with \`${perchCommand("login")}\``;
   if (!platforms.includes(machine))

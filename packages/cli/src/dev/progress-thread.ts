@@ -2,8 +2,8 @@ import { writeSync } from "node:fs";
 import { parentPort } from "node:worker_threads";
 
 /**
- * Repeats what `perch dev` is doing while it lasts. It is a thread that writes by itself, because the database starts inside the
- * process and holds up its event loop for seconds.
+ * Repeats the current step of `perch dev` while it lasts. It is a thread that writes by itself, because the database
+ * starts inside the process and blocks its event loop for seconds.
  */
 let lasting: NodeJS.Timeout | undefined;
 
@@ -14,7 +14,7 @@ parentPort?.on("message", (text: string) => {
     try {
       writeSync(2, `… ${text}: ${Math.round((performance.now() - startedAt) / 1000)} s\n`);
     } catch {
-      // Nobody reads it, or not fast enough.
+      // The reader is gone, or too slow.
     }
   }, 1000);
 });

@@ -7,7 +7,7 @@ export interface Progress {
   readonly end: () => Promise<void>;
 }
 
-/** Prints each step of the start, and goes on saying that it lasts: nobody has to wonder whether it hangs. */
+/** Prints each step of the start, and repeats it while it lasts, so that the user sees that it does not hang. */
 export function createProgress(print: (text: string) => void): Progress {
   const thread = new Worker(new URL(`./progress-thread${extname(import.meta.filename)}`, import.meta.url));
   // It is not worth a failure of the command.

@@ -1,7 +1,10 @@
 import { join } from "node:path";
 import { createFindValue, type FoundValue } from "../agent-file/declared-secrets.ts";
 
-/** The setting of the server that makes a provider's models available, and the variables that others keep its key in. */
+/**
+ * The server setting that makes a provider's models available, and the variables in which other programs expect its
+ * key.
+ */
 const wellKnown = [
   { provider: "openai", setting: "PERCH_OPENAI_API_KEY", variables: ["OPENAI_API_KEY"] },
   { provider: "anthropic", setting: "PERCH_ANTHROPIC_API_KEY", variables: ["ANTHROPIC_API_KEY"] },
@@ -16,11 +19,11 @@ export interface ProviderKeys {
   /** For the server's environment. Nothing of it is stored. */
   readonly settings: Readonly<Record<string, string>>;
   readonly providers: readonly string[];
-  /** What to say of them: names of variables, never a value. */
+  /** The message about them: names of variables, never a value. */
   readonly lines: readonly string[];
 }
 
-/** What the server accepts as a key. It refuses to start with anything else. */
+/** The form of a key that the server accepts. It refuses to start with anything else. */
 const isKey = (value: string): boolean => /^[\x21-\x7e]{1,4096}$/.test(value) && !/\{\{|\}\}/.test(value);
 const placeOf = (source: FoundValue["source"]): string => (source === "environment" ? "the environment" : source);
 

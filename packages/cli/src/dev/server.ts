@@ -38,9 +38,10 @@ export function findServer(): ServerPackage {
 }
 
 /**
- * The settings of the shell that perch dev passes on: what a developer may want otherwise, and what cannot lead elsewhere. All
- * others stay outside, because those of a server that the shell is also used for would reach its database, its engine or its
- * Valkey, and the server refuses to start with variables of other programs, such as PERCH_AGENT.
+ * The settings of the shell that perch dev passes on: those that a developer may want to change, and that cannot lead
+ * elsewhere. All others are dropped, because the shell may also have settings of another server, which would reach its
+ * database, its engine or its Valkey, and because the server refuses to start with variables of other programs, such as
+ * PERCH_AGENT.
  */
 const passedOn = new Set([
   "PERCH_CORS_ORIGINS",
@@ -55,15 +56,18 @@ const passedOn = new Set([
 ]);
 
 /**
- * Every version has this name as a release here, so that runs under way go on after an upgrade: there is no second server on which
- * they could end.
+ * Every version has this release name here, so that runs under way continue after an upgrade, because there is no
+ * second server on which they could end.
  */
 export const devRelease = "dev";
 
 const inherited = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
   Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith("PERCH_") || passedOn.has(name)));
 
-/** No website reaches this server under a name of its own; whoever sets PERCH_PUBLIC_URL has a tunnel of that name. */
+/**
+ * No website reaches this server under a name of its own. If PERCH_PUBLIC_URL is set, the user has a tunnel of that
+ * name.
+ */
 const allowedHosts = (publicUrl: string | undefined): string =>
   [
     "127.0.0.1",
@@ -72,7 +76,7 @@ const allowedHosts = (publicUrl: string | undefined): string =>
     ...(publicUrl && URL.canParse(publicUrl) ? [new URL(publicUrl).hostname] : []),
   ].join(",");
 
-/** What differs from production is here and in docs/decisions/0031-perch-dev.md. */
+/** The differences from production are here and in docs/decisions/0031-perch-dev.md. */
 export function serverSettings(
   { masterKey, ports }: DevState,
   database: DevDatabase,
@@ -101,7 +105,7 @@ export function serverSettings(
     PERCH_WEBHOOK_ALLOW_LOOPBACK: "true",
     // A developer sees all of a run.
     PERCH_DEFAULT_LOGS: process.env.PERCH_DEFAULT_LOGS || "full",
-    // What is saved answers at once, also after the first deployment.
+    // A saved draft answers at once, also after the first deployment.
     PERCH_DRAFT_BY_DEFAULT: "true",
     NODE_NO_WARNINGS: "1",
     // Three processes of the same code start one after the other.

@@ -8,7 +8,10 @@ import { Problem } from "../problem.ts";
 const portNames = ["api", "worker", "database", "ingress", "admin", "node"] as const;
 export type Ports = Readonly<Record<(typeof portNames)[number], number>>;
 
-/** What `perch dev` stores under `.perch/` beside the data, so that the next start finds the same organisation. */
+/**
+ * The state that `perch dev` stores under `.perch/` beside the data, so that the next start finds the same
+ * organisation.
+ */
 export interface DevState {
   readonly url: string;
   readonly key: string | null;
@@ -51,7 +54,7 @@ export function openFolder(cwd: string): DevFolder {
   } catch (error) {
     throw (error as NodeJS.ErrnoException).code === "EEXIST" ? brokenFolder(logs) : error;
   }
-  // The folder holds keys and data, which must not be committed.
+  // The folder contains keys and data, which must not be committed.
   writeFileSync(join(root, ".gitignore"), "*\n");
   return folder;
 }
@@ -101,7 +104,7 @@ async function anyPort(): Promise<number> {
   });
 }
 
-/** The ports of the last start, or free ones where those are taken. The API prefers 7400. */
+/** The ports of the last start, or free ones if those are taken. The API prefers 7400. */
 async function choosePorts(before: Partial<Ports>): Promise<Ports> {
   const chosen: Partial<Record<keyof Ports, number>> = {};
   for (const name of portNames) {
@@ -117,7 +120,7 @@ const isPort = (value: unknown): boolean => Number.isInteger(value) && Number(va
 const isMasterKey = (value: unknown): boolean =>
   typeof value === "string" && Buffer.from(value, "base64").toString("base64") === value && value.length === 44;
 
-/** What an earlier start wrote. A key that nothing can be opened with would only fail later, and less clearly. */
+/** The state of an earlier start. A key that opens nothing would only fail later, and less clearly. */
 function parseState(file: string): Partial<DevState> {
   let stored: Partial<DevState>;
   try {

@@ -17,7 +17,7 @@ export interface Backend {
   readonly rollBack: () => Promise<void>;
 }
 
-/** A fair mutex: one holder at a time, in order of arrival. */
+/** A fair mutex: one owner at a time, in order of arrival. */
 function createMutex() {
   let last = Promise.resolve();
   return (): Promise<() => void> => {
@@ -31,8 +31,8 @@ function createMutex() {
 }
 
 /**
- * Many connections share one backend: a client holds it from its first message to the end of its transaction, and all others wait
- * meanwhile.
+ * Many connections share one backend: a client owns it from its first message to the end of its transaction, and all
+ * others wait meanwhile.
  */
 async function serveClient(socket: Socket, backend: Backend, acquire: () => Promise<() => void>): Promise<void> {
   let pending: Buffer = Buffer.alloc(0);
@@ -78,7 +78,7 @@ async function serveClient(socket: Socket, backend: Backend, acquire: () => Prom
         if (parsed.found.at(-1)?.[0] === terminate) return void socket.end();
         await answer(parsed.found, user);
       }
-      // Many small messages without a Sync are as much to keep as one large message.
+      // Many small messages without a Sync use as much memory as one large message.
       if (pending.length > 2 * maxMessageBytes) throw new ProtocolError("Too many messages without a Sync");
     }
   } catch (error) {

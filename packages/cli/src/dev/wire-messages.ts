@@ -9,7 +9,7 @@ export type StartupMessage =
   | { readonly kind: "cancel" }
   | { readonly kind: "startup"; readonly user: string };
 
-/** The client does not speak the protocol: its connection is closed. */
+/** The client does not speak the protocol, so its connection is closed. */
 export class ProtocolError extends Error {}
 
 // PostgreSQL's own limit for a startup message, and far more than the server sends in one message.

@@ -10,7 +10,7 @@ const systems = [
 ] as const;
 const maxOtherLength = 60;
 
-/** `Chrome on Linux`, or what the program called itself. */
+/** `Chrome on Linux`, or the name that the program gave itself. */
 export function browserName(userAgent: string | null): string {
   if (userAgent === null) return "-";
   const browser = browsers.find((name) => userAgent.includes(`${name}/`));

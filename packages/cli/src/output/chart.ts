@@ -2,7 +2,7 @@ const blocks = ["▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"];
 const formatNumber = (value: number): string =>
   Math.abs(value) >= 100 ? value.toFixed(0) : String(Number(value.toFixed(3)));
 
-/** Neighbours share a column where there are more values than columns: the largest is shown, so that no peak is lost. */
+/** Neighbours share a column if there are more values than columns. The largest is shown, so that no peak is lost. */
 function downsample(values: readonly number[], columns: number): number[] {
   if (values.length <= columns) return [...values];
   return Array.from({ length: columns }, (_, column) => {

@@ -4,7 +4,7 @@ import { perchCommand } from "../perch-command.ts";
 import { jsonText } from "./safe-text.ts";
 import { coloured } from "./text.ts";
 
-/** Of a text that others wrote, on the lines of a terminal. `--json` has all of it. */
+/** The first lines of a text that others wrote, as many as fit a terminal. `--json` has all of it. */
 const maxShown = 500;
 const truncate = (text: string): string => (text.length > maxShown ? `${text.slice(0, maxShown)}…` : text);
 const indented = (text: string): string => text.replaceAll(/^/gm, "    ");
@@ -26,7 +26,7 @@ function printHistory({ terminal }: Pick<Session, "terminal">, contents: NonNull
   }
 }
 
-/** What a decision is about: the call or the question, why a person is asked, and what the run did before. */
+/** The subject of a decision: the call or the question, why a person is asked, and the earlier steps of the run. */
 export function printApproval({ terminal, time }: Pick<Session, "terminal" | "time">, approval: Approval): void {
   const { kind, contents, tool, agent_name, user_id, session_id, request_id } = approval;
   const title = kind === "question" ? `${agent_name} asks a person` : `${agent_name} wants to call ${tool}`;
@@ -56,7 +56,7 @@ export function printApproval({ terminal, time }: Pick<Session, "terminal" | "ti
 
 type Decidable = Pick<Approval, "id" | "kind"> & Partial<Pick<Approval, "second_factor">>;
 
-/** The commands with which somebody else can decide. */
+/** The commands with which another approver can decide. */
 export const decisionCommands = ({ id, kind, second_factor = false }: Decidable): string[] =>
   (kind === "question" ? [`answer ${id} ANSWER`, `reject ${id}`] : [`approve ${id}`, `reject ${id} --reason TEXT`]).map(
     (words) => `  ${perchCommand(`approvals ${words}`)}${second_factor ? " --code CODE" : ""}`,

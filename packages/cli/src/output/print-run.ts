@@ -52,7 +52,7 @@ function createResponsePrinter(terminal: Terminal) {
   };
 }
 
-/** Prints the text of a run as it arrives, and on standard error what the run does and what it waits for. */
+/** Prints the text of a run as it arrives, and its activity and its waits on standard error. */
 export async function printRun(terminal: Terminal, run: PrintedRun, options: PrintOptions = {}): Promise<void> {
   const { session, onActionRequired } = options;
   const startProgress = () => startRunProgress(terminal, { session, isAccepted: () => run.runId !== undefined });
@@ -61,7 +61,7 @@ export async function printRun(terminal: Terminal, run: PrintedRun, options: Pri
   try {
     for await (const event of run) {
       if (event.type === "action_required" && onActionRequired) {
-        // Nothing is drawn over what somebody reads and types.
+        // Nothing is drawn over a prompt while the user reads and types.
         progress.stop();
         response.newLine();
         await onActionRequired(event);
@@ -76,7 +76,7 @@ export async function printRun(terminal: Terminal, run: PrintedRun, options: Pri
     }
   } finally {
     progress.stop();
-    // What is said next, such as an error, begins on a line of its own.
+    // The next message, such as an error, begins on a line of its own.
     response.newLine();
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Text that others wrote may contain control sequences: they clear the screen, set the clipboard or the window's title, hide text, or
- * answer as if the user had typed. What is left after this is text, newlines and tabs.
+ * Text that others wrote may contain control sequences: they clear the screen, set the clipboard or the window's title,
+ * hide text, or answer as if the user had typed. Only text, newlines and tabs are left after this.
  */
 const csi = String.raw`(?:\x1b\[|\x9b)[\x20-\x3f]*[\x40-\x7e]`;
 const stringBegin = String.raw`(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])`;
@@ -19,10 +19,10 @@ const unfinished = new RegExp(
 /** A sequence that has no end is not a sequence: then only its control character is removed, and its text is shown. */
 export const safeText = (text: string): string => text.replaceAll(unsafe, "");
 
-// Longer than any sequence that a terminal obeys, and short enough to hold back.
+// Longer than any sequence that a terminal obeys, and short enough to buffer.
 const maxHeldCharacters = 4096;
 
-/** The same for a stream, where a sequence may begin in one chunk and end in a later one. */
+/** The same for a stream, in which a sequence may begin in one chunk and end in a later one. */
 export function createSafeStream() {
   let held = "";
   return {
@@ -33,7 +33,7 @@ export function createSafeStream() {
       held = isHeld ? text.slice(begin) : "";
       return safeText(isHeld ? text.slice(0, begin) : text);
     },
-    /** What was held back, once nothing follows. */
+    /** The buffered rest, once nothing follows. */
     end: (): string => {
       const rest = safeText(held);
       held = "";

@@ -2,14 +2,14 @@ import { perchCommand } from "../perch-command.ts";
 import type { Terminal } from "../terminal.ts";
 
 interface TableOptions {
-  /** Titles of columns that may be cut where the terminal is too narrow: texts, never ids that one wants to copy. */
+  /** Titles of columns that may be cut if the terminal is too narrow: texts, never ids that users want to copy. */
   readonly truncate?: readonly string[];
 }
 
 type Rows = readonly (readonly string[])[];
 
 const gap = "  ";
-/** Of a text that is cut, this many columns stay. */
+/** The number of columns that remain of a text that is cut. */
 const minTruncated = 24;
 const sum = (widths: readonly number[]): number => widths.reduce((all, width) => all + width + gap.length, -gap.length);
 
@@ -31,7 +31,7 @@ function printRows(terminal: Terminal, titles: readonly string[], rows: Rows, { 
   const all = [heads, ...rows];
   const natural = titles.map((_, column) => Math.max(...all.map((row) => widthOf(row[column] ?? ""))));
   const mayTruncate = titles.map((title) => truncate.includes(title));
-  // What does not fit stands below its row.
+  // A cell that does not fit is printed below its row.
   let shown = titles.length;
   let widths = fitWidths(natural, mayTruncate, lineLimit);
   while (!widths && shown > 1) widths = fitWidths(natural.slice(0, --shown), mayTruncate, lineLimit);
@@ -55,7 +55,10 @@ function printBelow(terminal: Terminal, titles: readonly string[], cells: readon
   if (named.length > 0) terminal.line(terminal.wrap(`    ${named.join("; ")}`));
 }
 
-/** Columns as wide as their widest cell. A pipe gets all of it on one line; a terminal what fits, and the rest of a row below it. */
+/**
+ * Columns as wide as their widest cell. A pipe gets all of it on one line; a terminal gets the columns that fit, and
+ * the rest of a row below it.
+ */
 export function printTable(
   terminal: Terminal,
   titles: readonly string[],
@@ -95,7 +98,10 @@ interface EmptyTable {
   readonly next: string;
 }
 
-/** In place of a table without rows: `No runs yet.` and the next command, which would mislead where options hide what there is. */
+/**
+ * The message instead of a table without rows: `No runs yet.` and the next command, which would mislead if options hide
+ * rows.
+ */
 export function printEmpty(terminal: Terminal, { what, narrowedBy, next }: EmptyTable): void {
   const isNarrowed = narrowedBy.some((value) => value !== undefined);
   terminal.note(isNarrowed ? `No ${what} found with these options.` : `No ${what} yet. ${next}`);

@@ -1,7 +1,9 @@
 /** A time for people: `2026-01-31 13:00:00 CET`; `-` if there is none. */
 export type FormatTime = (iso: string | null) => string;
 
-/** `CET` where the zone has such a name, else `UTC+5:30`. Which names a language knows differs: American English has no CET. */
+/**
+ * `CET` if the zone has such a name, else `UTC+5:30`. The names depend on the language: American English has no CET.
+ */
 function zoneNameOf(date: Date, timeZone: string | undefined): string {
   const names = ["en-US", "en-GB"].map((language) => {
     const format = new Intl.DateTimeFormat(language, { timeZone, timeZoneName: "short" });

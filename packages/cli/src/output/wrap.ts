@@ -1,8 +1,9 @@
 const lengthOf = (text: string): number => text.length;
 
 /**
- * Breaks a line between its words. A word is never broken: one that is longer than the width keeps a line of its own. What follows is
- * indented as the line is, or as far as the second column if the line is a row such as `  name   text`.
+ * Breaks a line between its words. A word is never broken: a word that is longer than the width gets a line of its own.
+ * Continuation lines are indented as the line is, or as far as the second column if the line is a row such as `  name
+ * text`.
  */
 function wrapLine(line: string, width: number, widthOf: (text: string) => number, hanging?: number): string {
   const begin = /^\s+\S+\s{2,}/.exec(line)?.[0] ?? /^\s*/.exec(line)?.[0] ?? "";

@@ -1,8 +1,8 @@
 import { createServer } from "node:http";
 
 /**
- * The agent. `message` is what was said, `history` what was said before in the session, `context` has user_id, session_id and
- * environment. The same request may come again after a failure, with the same `request_id`: do what it asks once.
+ * The agent. `message` is the new message, `history` has the earlier messages of the session, and `context` has user_id,
+ * session_id and environment. The same request may come again after a failure, with the same `request_id`: do it once.
  */
 async function answer({ message, history, context }) {
   const turn = history.filter(({ role }) => role === "user").length + 1;
