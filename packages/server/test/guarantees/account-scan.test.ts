@@ -29,7 +29,10 @@ let release: () => void = () => undefined;
 const released = new Promise<void>((resolve) => {
   release = resolve;
 });
-/** Calls what the message names, and quotes the result: at once, or, where the message says `wait`, when it is released. */
+/**
+ * Calls the tool that the message names, and quotes the result: at once, or, if the message has `wait`, when it is
+ * released.
+ */
 const script = await startScriptServer(async (call) => {
   if (call.step > 1 && lastUserMessage(call).includes("wait")) await released;
   return callThenQuote(call);
@@ -69,7 +72,7 @@ afterAll(async () => {
   await provider.stop();
 });
 
-/** Values that nothing may show, by what they are. */
+/** Values that nothing may show, by kind. */
 type Values = Map<string, string>;
 
 const { clientId, clientSecret } = accountClients.confidential;
@@ -96,7 +99,7 @@ async function addTokens(values: Values, organisation: Organisation, connection:
   if (refreshToken !== null) values.set(`refresh token ${generation} of ${tool}`, refreshToken);
 }
 
-/** Consents and confirms, and keeps all that was good for a step of it. */
+/** Consents and confirms, and records every code and token on the way. */
 async function connect(values: Values, organisation: Organisation, tool: string): Promise<string> {
   const { connection, callback, code, browser } = await walkConsent(perch, organisation, { user_id: "ada", tool });
   values.set(`link of ${tool}`, connection.link.split("/").at(-1) ?? "");
@@ -157,7 +160,7 @@ async function readEngineDuringRun(organisation: Organisation): Promise<string> 
   return readEngineTables(engine);
 }
 
-/** Whole, or its end, as where an answer was cut. */
+/** The whole value, or its end, as in an answer that was cut. */
 const findIn = (values: Values, text: string): string[] =>
   [...values].flatMap(([name, value]) =>
     containsEncoded(text, value) || text.includes(value.slice(-40)) ? [name] : [],
@@ -175,7 +178,8 @@ test("tokens, codes, states and client secrets are nowhere but at the provider a
 
   // An outage; a refresh of both, with its old and new tokens; a withdrawn consent; a revocation.
   const [first = "", second = ""] = connections;
-  // Of the HTTP tool alone: a run would try to list the server's tools until its time is over.
+  // Expires only the HTTP tool's token, because with MCP a run would try to list the server's tools until its time is
+  // over.
   await setAccessExpiry(perch, organisation, first, -1);
   provider.setTokenEndpoint({ status: 500, body: { error: "server_error" } });
   const outage = { message: messageFor("mail", "json"), context };

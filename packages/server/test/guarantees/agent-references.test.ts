@@ -63,7 +63,7 @@ describe("a path of an agent", () => {
     }
   });
 
-  /** By id: the walks of the audit log and of repeated requests make the same changes by name. */
+  /** By id, because the walks of the audit log and of repeated requests make the same changes by name. */
   test.each(changing)("is changed with the agent's id: %s", async (key) => {
     verifies("agent.ref-id-or-name");
     const { organisation, first } = await createOrganisationWithSample(perch, key);

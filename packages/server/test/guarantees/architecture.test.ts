@@ -68,7 +68,7 @@ const resourceOrder = [
   ],
 ];
 
-/** What all resources may use. */
+/** The folders that all resources may use. */
 const sharedByResources = [
   ...["handlers.ts", "resource.ts", "erasure-stage.ts", "envelopes.ts", "etag.ts", "idempotent-request.ts"],
   "transitions.ts",
@@ -245,7 +245,7 @@ describe("imports", () => {
     expect(reachableFrom(`${server}compose/api.ts`)).toContain(`${server}api/app.ts`);
   });
 
-  test("within runs keep accepting, executing and recording apart", () => {
+  test("within runs separate accepting, executing and recording", () => {
     expect(own.filter(isForbiddenInRuns).map(show)).toEqual([]);
   });
 
@@ -253,7 +253,7 @@ describe("imports", () => {
     expect(own.filter(isForbiddenInResources).map(show)).toEqual([]);
   });
 
-  test("of the contract are nothing but zod and itself", () => {
+  test("of the contract are only zod and itself", () => {
     const outward = edges.filter(
       ({ from, to }) => roomOf(from) === "contract" && roomOf(to) !== "contract" && to !== "zod",
     );
@@ -306,7 +306,7 @@ describe("imports between the top folders of the repository", () => {
     expect(new Set(crossing.map(({ from, to }) => `${topOf(from)} -> ${topOf(to)}`))).toEqual(new Set(allowed));
   });
 
-  test("of the packages and their tests lead to no other folder: what they share is in packages/testkit", () => {
+  test("of the packages and their tests lead to no other folder: shared code is in packages/testkit", () => {
     expect(crossing.filter(({ from }) => topOf(from) === "packages").map(show)).toEqual([]);
   });
 
@@ -346,7 +346,7 @@ describe("files", () => {
   });
 });
 
-/** How wide a resource and the composition are. The bounds are what has been reached: they may only fall. */
+/** The width of a resource and of the composition. The bounds are the current values, and may only fall. */
 describe("the width of a feature", () => {
   const text = (path: string): string => readFileSync(join(root, server, path), "utf8");
   const countImports = (path: string): number => importsOf({ path: server + path, text: text(path), lines: 0 }).length;

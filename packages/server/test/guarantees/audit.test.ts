@@ -88,7 +88,7 @@ test("a failed change leaves no entry, and every entry has its change", async ()
   expect((await listAuditEntries(organisation)).length).toBe(before);
 });
 
-test("entries are kept for 400 days", async () => {
+test("entries are stored for 400 days", async () => {
   verifies("audit.filters");
   const { rows } = await withClient(perch.database.adminUrl, (client) =>
     client.query("select days from partitioned_tables where name = 'audit_log'"),
@@ -96,7 +96,7 @@ test("entries are kept for 400 days", async () => {
   expect(rows).toEqual([{ days: 400 }]);
 });
 
-test("no entry holds a value from a request", async () => {
+test("no entry contains a value from a request", async () => {
   verifies("audit.entry-fields");
   const organisation = await perch.createOrganisation();
   const secret = "sk-do-not-write-this-down";

@@ -65,7 +65,7 @@ describe("the audit log of a connection", () => {
       expect(stored).not.toContain(secret);
   });
 
-  test("what a browser does with a link leaves no entry", async () => {
+  test("a browser that opens a link leaves no entry", async () => {
     const organisation = await createOrganisation();
     const { link } = await createLink(organisation, { user_id });
     const before = (await listEntries(organisation)).length;
@@ -75,7 +75,7 @@ describe("the audit log of a connection", () => {
   });
 });
 
-test("links and codes are in no table in clear text, those of answers kept for a retry included", async () => {
+test("links and codes are in no table in clear text, including the answers stored for a retry", async () => {
   const organisation = await createOrganisation();
   const params = { agent_id: "bot" };
   const request = { params, body: { user_id, tool: "mail" } };

@@ -7,8 +7,8 @@ import { usePerch } from "../support/harness.ts";
 const perch = usePerch();
 
 /**
- * The permission that each operation needs: null where any valid key will do, "public" where no key is needed. It is written a
- * second time on purpose. Whoever changes a permission in the contract, or adds an operation, changes this list too.
+ * The permission that each operation needs: null if any valid key will do, "public" if no key is needed. It repeats the
+ * contract on purpose: a change of a permission, or a new operation, must change this list too.
  */
 const reviewedPermissions = {
   "GET /v1/agents": "read",

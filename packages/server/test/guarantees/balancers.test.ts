@@ -19,12 +19,12 @@ import { type ApiNode, type Organisation, type Perch, startPerch } from "../supp
 import { expectRefusal, sendRawRequest } from "../support/raw-request.ts";
 
 /**
- * What docs/operations/balancers.md says, with the files that operators copy. `TEST_BALANCER_WAIT_SECONDS=75` also waits for an answer
- * for that long: the default of most programs is 60 s.
+ * The statements of docs/operations/balancers.md, with the files that operators copy. `TEST_BALANCER_WAIT_SECONDS=75`
+ * also waits for an answer for that long, because the default of most programs is 60 s.
  */
 const waitSeconds = Number(process.env.TEST_BALANCER_WAIT_SECONDS ?? 0);
 
-/** The longest `timeout_seconds`, and what an answer may take beyond it. */
+/** The longest `timeout_seconds`, and the time that an answer may take beyond it. */
 const longestAnswerSeconds = 905;
 
 const certificates = createCertificates();
@@ -109,7 +109,7 @@ describe.each(Object.keys(balancerFiles) as BalancerName[])("%s", (name) => {
       server,
       authority,
       apiPorts: [portOf(perch), portOf(second)],
-      // Nobody is at the first one: connections go to the other.
+      // Nothing listens at the first one, so connections go to the other.
       workerPorts: [await freePort(), workerPort],
       enginePort,
     });
@@ -180,7 +180,7 @@ describe.each(Object.keys(balancerFiles) as BalancerName[])("%s", (name) => {
     await expect(send("/v1/agents/open", { certificate: foreignCertificate })).rejects.toThrow();
   });
 
-  test("the address of a client is its own, whatever it says", async () => {
+  test("the address of a client is its own, whatever it claims", async () => {
     verifies("security.ip-allow-list-enforced");
     const path = "/v1/agents/for-address";
     expect((await send(path, { from: allowedAddress })).status).toBe(200);
@@ -188,12 +188,12 @@ describe.each(Object.keys(balancerFiles) as BalancerName[])("%s", (name) => {
     expectRefusal(await send(path, { from: otherAddress, headers: { "x-forwarded-for": allowedAddress } }), 403);
   });
 
-  test("a request counts as HTTPS, whatever the client says", async () => {
+  test("a request counts as HTTPS, whatever the client claims", async () => {
     const headers = { "x-forwarded-proto": "http" };
     expect((await send("/v1/agents/for-https", { headers })).status).toBe(200);
   });
 
-  // Only announced: whoever goes on sending may lose the connection before the answer.
+  // The length is only announced. A client that went on sending might lose the connection before the answer.
   test.each([1.1, 3])("a body of %s MiB is refused by its length, with the error of the API", async (mebibytes) => {
     const announced = request(`${balancer.url}/v1/agents`, {
       method: "POST",
@@ -229,7 +229,7 @@ describe.each(Object.keys(balancerFiles) as BalancerName[])("%s", (name) => {
     (waitSeconds + 60) * 1000,
   );
 
-  // Last: what is stopped stays stopped.
+  // The last test, because a stopped process stays stopped.
   test("no request fails when a node is gone, and all get the API's error when both are", async () => {
     killNode(second);
     for (let i = 0; i < 20; i++) expect((await invoke("open")).status).toBe(200);

@@ -39,7 +39,7 @@ function startPolling<T>(read: () => Promise<T>) {
   };
 }
 
-/** What the other node returned to requests sent before the change began and after it had returned. */
+/** The answers of the other node to requests sent before the change began and after it had returned. */
 async function observeAroundChange<T>(
   read: () => Promise<T>,
   change: () => Promise<unknown>,

@@ -51,7 +51,10 @@ const invokeMany = (
     ),
   );
 
-/** Invokes until the canary is no longer active, then waits briefly: its record may change just before every node has noticed. */
+/**
+ * Invokes until the canary is no longer active, then waits briefly, because its record may change just before every
+ * node has noticed.
+ */
 async function invokeUntilEnded(nodes: readonly { url: string }[], organisation: Organisation, id: string) {
   for (;;) {
     const deployment = await getDeployment(organisation, id);

@@ -26,7 +26,7 @@ async function send({ adminKey }: Organisation, key: OperationKey, parts: Parts,
   };
 }
 
-/** What a change leaves behind, beside what it changes. */
+/** The records that a change leaves behind, beside the change itself. */
 async function tracesOf({ id, call }: Organisation) {
   const { epoch } = await perch().server.core.shared.gate.pass(parsePublicId("organisation", id) ?? id, []);
   return { epoch: epoch.value, entries: ok(await call("GET /v1/audit-log", { query: { limit: 100 } })).data.length };

@@ -49,7 +49,7 @@ async function createOrganisationWithBot() {
   return { organisation, read, update };
 }
 
-/** What others wait for does not change within a transaction's own view of it, so another connection watches. */
+/** Another connection watches, because a transaction's own view of waiting sessions does not change. */
 const withTwoClients = <T>(work: (holder: Client, watcher: Client) => Promise<T>): Promise<T> =>
   withClient(perch().database.adminUrl, (holder) =>
     withClient(perch().database.adminUrl, (watcher) => work(holder, watcher)),
@@ -83,7 +83,7 @@ describe.each(withFlag("ifMatch"))("%s", (key) => {
 });
 
 describe("ETag", () => {
-  test("what created or changed a resource shows the tag that reading it shows", async () => {
+  test("the answer of a creation or a change has the same tag as reading the resource", async () => {
     verifies("changes.etag");
     const organisation = await perch().createOrganisation();
     const bodies: readonly [OperationKey, OperationKey, string, object, object][] = [
@@ -144,7 +144,7 @@ describe("ETag", () => {
 });
 
 describe("If-Match", () => {
-  test("of four changes at once that name the same state, at two nodes, one is made", async () => {
+  test("one of four concurrent changes that name the same state, at two nodes, is made", async () => {
     verifies("changes.if-match");
     const { read, update } = await createOrganisationWithBot();
     const other = await perch().addApiNode();
@@ -167,7 +167,7 @@ describe("If-Match", () => {
     expect((await read()).body.data.instructions).toBe(made?.body.data.instructions);
   });
 
-  test("`*` matches what exists; a weak tag matches nothing, because its state may differ", async () => {
+  test("`*` matches any existing state; a weak tag matches nothing, because its state may differ", async () => {
     verifies("changes.if-match");
     const { read, update } = await createOrganisationWithBot();
     expect((await update({ temperature: 1 }, { "if-match": "*" })).status).toBe(200);
@@ -184,7 +184,7 @@ describe("If-Match", () => {
     },
   );
 
-  test("400 where a change takes none: it would be made without the condition", async () => {
+  test("400 if a change takes none, because it would be made without the condition", async () => {
     verifies("changes.if-match");
     const { organisation } = await createOrganisationWithBot();
     const body = { name: "token", value: "a value that is long enough", hosts: ["api.example.com"] };
@@ -203,7 +203,7 @@ describe("If-Match", () => {
     expect(again.headers.get("idempotent-replayed")).toBe("true");
   });
 
-  test("a refused change is not kept under its Idempotency-Key: with the right tag it is made", async () => {
+  test("a refused change is not stored under its Idempotency-Key: with the right tag it is made", async () => {
     verifies("idempotency.failures-not-kept");
     const { read, update } = await createOrganisationWithBot();
     const retry = { "idempotency-key": "once" };

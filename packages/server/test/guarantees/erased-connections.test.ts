@@ -30,7 +30,7 @@ beforeAll(async () => {
   perch = await startPerch(
     {
       ...fastWebhookConfig,
-      // What fails once stays pending for the time of a test.
+      // A delivery that fails once stays pending for the time of a test.
       webhookRetryDelaySeconds: [60],
       outboundAllowedPrivateRanges: ["127.0.0.1/32"],
     },
@@ -68,7 +68,7 @@ const removedOf = (receipt: Awaited<ReturnType<typeof waitUntilErased>>, part: s
   receipt.removed.find(({ data }) => data === part)?.count;
 
 describe("the erasure of a user with connections", () => {
-  test("deletes them in all agents with their links, tells each provider, and leaves those of others", async () => {
+  test("deletes them in all agents with their links, notifies each provider, and leaves those of others", async () => {
     verifies("connections.revoke", "erasure.user");
     const [organisation, another] = [await createOrganisation(), await createOrganisation()];
     const own = [
@@ -97,7 +97,7 @@ describe("the erasure of a user with connections", () => {
     expect(receipt.not_covered.join()).toContain("Consents at providers of connected accounts that did not answer");
   });
 
-  test("goes on where a provider does not answer, and asks it once", async () => {
+  test("goes on if a provider does not answer, and asks it once", async () => {
     const organisation = await createOrganisation();
     await insertConnection(perch, organisation, {
       userId: "ada",

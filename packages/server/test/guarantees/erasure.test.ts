@@ -47,7 +47,7 @@ let script: Awaited<ReturnType<typeof startTalkingModel>>;
 
 beforeAll(async () => {
   [valkey, script] = await Promise.all([startValkey(), startTalkingModel()]);
-  // Repeats what it got, so that the responses in the log of attempts hold texts too.
+  // Repeats the request, so that the responses in the log of attempts contain texts too.
   receiver = await startWebhookReceiver(({ body }, reply) => void reply.end(body));
   perch = await startPerch(
     { ...fastWebhookConfig, valkeyUrl: valkey.url, scriptModelUrl: script.url },
@@ -80,7 +80,7 @@ async function waitUntilQuiet(organisation: Organisation): Promise<void> {
 
 describe("the erasure of a user", () => {
   test(
-    "leaves no trace in any table, in the engine and in Valkey, touches nobody else, and its receipt is what was there",
+    "leaves no trace in any table, in the engine and in Valkey, touches no other user, and its receipt matches the data",
     async () => {
       verifies("erasure.user", "erasure.receipt");
       const [organisation, another] = [await createOrganisation(), await createOrganisation()];
@@ -127,14 +127,14 @@ describe("the erasure of a user", () => {
       for (const [table, rows] of Object.entries(others))
         expect(left[table], table).toEqual(expect.arrayContaining(rows));
       expect(await findTraces(perch, users[1]?.word ?? "")).toContain("sealed values");
-      // What a second erasure finds is nothing.
+      // A second erasure finds nothing.
       const again = await waitUntilErased(organisation, (await erase(organisation, user.id)).id);
       expect(again.removed.filter(({ count }) => count > 0)).toEqual([]);
     },
     isFull ? 1_800_000 : 120_000,
   );
 
-  test("cancels runs under way and ends open clears, erases them when they have ended, and leaves what is accepted later", async () => {
+  test("cancels runs under way and ends open clears, erases them when they have ended, and leaves runs that are accepted later", async () => {
     verifies("erasure.runs-under-way");
     const organisation = await createOrganisation();
     const [user, other] = createUsers(2);
@@ -161,7 +161,7 @@ describe("the erasure of a user", () => {
     ]);
     const started = await erase(organisation, user.id);
     expect((await erase(organisation, user.id)).id).toBe(started.id);
-    // Its kept answer shows a run that was accepted before, so it goes too.
+    // Its stored answer shows a run that was accepted before, so it is erased too.
     const cancelled = await fetch(`${perch.url}/v1/agents/tools/invocations/${running[0]}/cancel`, {
       method: "POST",
       headers: { authorization: `Bearer ${organisation.adminKey}`, "idempotency-key": "cancelled-later" },
@@ -199,7 +199,7 @@ describe("the erasure of a user", () => {
     await waitForRunRecord(organisation, kept.data.request_id);
   }, 120_000);
 
-  test("waits for a run that the engine has lost, and leaves a user of the same id in another organisation alone", async () => {
+  test("waits for a run that the engine has lost, and does not touch a user of the same id in another organisation", async () => {
     verifies("erasure.user", "erasure.runs-under-way");
     const [mine, theirs] = [await createOrganisation(), await createOrganisation()];
     const users = createUsers(1);
@@ -227,7 +227,7 @@ describe("the erasure of a user", () => {
 });
 
 describe("the erasure of a user for whom runs wait for a person", () => {
-  test("cancels them, leaves nothing of their state, of what was asked and of what was answered, and touches nobody else's", async () => {
+  test("cancels them, leaves nothing of their state, their questions and their answers, and touches no other user's", async () => {
     const organisation = await createOrganisation();
     await createAsker(organisation);
     const [user, other] = createUsers(2);
@@ -259,7 +259,7 @@ describe("the erasure of a user for whom runs wait for a person", () => {
     expect(shown).toMatchObject({ status: "answered", user_id: null, session_id: null, contents: null });
   }, 120_000);
 
-  test("ends also those that are decided and held back by a paused agent", async () => {
+  test("also ends those that are decided but blocked by a paused agent", async () => {
     const organisation = await createOrganisation();
     await createAsker(organisation);
     const [user] = createUsers(1);
@@ -315,7 +315,7 @@ async function createBusyOrganisation(): Promise<Organisation> {
   return organisation;
 }
 
-/** What the command prints, as JSON. */
+/** The output of the command, as JSON. */
 async function run(organisation: Pick<Organisation, "id">, ...args: string[]): Promise<Record<string, unknown>> {
   const printed = vi.spyOn(console, "log").mockImplementation(() => {});
   const config = { ...perch.server.core.config, migrationDatabaseUrl: perch.database.ownerUrl };
@@ -349,13 +349,13 @@ describe("the erasure of an organisation", () => {
     expect(names.indexOf("agent_versions")).toBeLessThan(names.indexOf("agents"));
   });
 
-  test("what no organisation has as its id is refused, also by a dry run", async () => {
+  test("a text that cannot be an organisation's id is refused, also by a dry run", async () => {
     const id = toPublicId("organisation", newUuid());
     const message = `There is no organisation ${id}. \`perch-server list-organisations\` shows the ids.`;
     await expect(run({ id })).rejects.toThrow(message);
   });
 
-  test("an organisation goes with all that it has, also if the command is killed, and others keep everything", async () => {
+  test("an organisation is deleted with all its data, also if the command is killed, and others lose nothing", async () => {
     const [erased, kept] = [await createBusyOrganisation(), await createBusyOrganisation()];
     vi.spyOn(console, "error").mockImplementation(() => {});
     // Without --yes nothing changes.
@@ -380,7 +380,7 @@ describe("the erasure of an organisation", () => {
     expect(await findTraces(perch, idOf(kept))).toContain("api_keys");
 
     const after = await countRows(perch, kept);
-    // Changes are deleted once every node knows of them.
+    // Changes are deleted once every node has seen them.
     const { audit_log: _, epoch_changes: __, ...same } = before;
     expect(after).toMatchObject(same);
     ok(await kept.call("GET /v1/agents", {}));

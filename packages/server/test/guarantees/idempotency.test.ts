@@ -28,7 +28,7 @@ async function send(node: { url: string }, apiKey: string, key: OperationKey, pa
   };
 }
 
-test("every POST and PATCH can be repeated but for a search, a check, signing in and the report of a leaked key", () => {
+test("every POST and PATCH can be repeated, except a search, a check, signing in and the report of a leaked key", () => {
   verifies("idempotency.operations");
   expect(repeatableKeys.length).toBeGreaterThanOrEqual(16);
   const unseen = operationKeys.filter((key) => /^(POST|PATCH)/.test(key) && !repeatableKeys.includes(key));
@@ -45,7 +45,7 @@ const keptKeys = repeatableKeys.filter((key) => !isShownOnce(key));
 const shownOnceKeys = repeatableKeys.filter(isShownOnce);
 
 describe.each(shownOnceKeys)("%s", (key) => {
-  test("a repeated request is 409 and says what to do: its answer would give away a second factor or a session", async () => {
+  test("a repeated request is 409 and names the next step, because its answer would give away a second factor or a session", async () => {
     const { organisation, first } = await createOrganisationWithSample(perch, key);
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, i) => send(i % 2 ? other : perch, organisation.adminKey, key, first, "retry-1")),
@@ -150,7 +150,7 @@ describe("the Idempotency-Key", () => {
     });
   });
 
-  test("replays its response only to the API key that made the request, because it may hold a secret", async () => {
+  test("replays its response only to the API key that made the request, because it may contain a secret", async () => {
     verifies("idempotency.scope");
     const { organisation, first } = await createOrganisationWithSample(perch, "POST /v1/keys");
     const second = await organisation.createKey({ role: "admin" });

@@ -118,7 +118,7 @@ describe("the record of a run that waits", () => {
     expect(await idsIn(42)).not.toContain(parsePublicId("request", gone));
   });
 
-  test("can be written in its day's place: it keeps the keys, the policy of its table and the states", async () => {
+  test("can be written to its day's partition, which has the keys, the policy of its table and the states", async () => {
     const [run] = await idsIn(42);
     const change = (status: string) =>
       withClient(perch().database.appUrl, async (client) => {

@@ -160,7 +160,7 @@ test("a killed rotation is finished by the next, and servers can start in betwee
   expect(await masterKeysInUse()).toEqual([masterKeyName(thirdKey)]);
 });
 
-test("no row holds a data key or a master key in plain text", async () => {
+test("no row contains a data key or a master key in plain text", async () => {
   const { rows } = await withClient(perch.database.adminUrl, (client) =>
     client.query<{ wrapped: Buffer }>("select wrapped from data_keys"),
   );

@@ -44,7 +44,7 @@ const withProbe = (release: string, answer: number | null): Schema => ({
   ],
 });
 
-test("everything is pending before; of five nodes that migrate concurrently, one applies each part; nothing is pending after", async () => {
+test("everything is pending before; one of five nodes that migrate concurrently applies each part; nothing is pending after", async () => {
   const names = [...(await migrationNames()), ...schema.functions.map(({ name }) => `function ${name}`)];
   expect(names.length).toBeGreaterThan(20);
   expect(await pending()).toEqual(names);

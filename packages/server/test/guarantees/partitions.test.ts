@@ -38,7 +38,7 @@ test("the server's role creates partitions a week ahead and drops expired ones w
   expect(await listPartitions()).toEqual(Array.from({ length: 10 }, (_, i) => dayName(i - 2)));
 });
 
-test("a long transaction that writes a table holds back neither new partitions nor other tables, and what it holds is dropped later", async () => {
+test("a long transaction that writes a table blocks neither new partitions nor other tables, and its own partitions are dropped later", async () => {
   await createOld("session_messages", 40);
   await createOld("log_entries", 40);
   await withClient(database.ownerUrl, (client) => client.query(`drop table ${dayName(7, "session_messages")}`));

@@ -34,7 +34,7 @@ const listAgentTables = async (): Promise<string[]> => {
   return rows.map(({ name }) => name);
 };
 
-/** Of these, nothing is left when an agent is purged. */
+/** The tables in which nothing is left when an agent is purged. */
 const endedBefore = ["memories", "waiting_runs"];
 
 async function countByTable(agentId: string): Promise<Record<string, number>> {
@@ -92,7 +92,7 @@ async function deleteAgent(organisation: Organisation, id: string): Promise<void
 const dropRecords = (id: string) => testbed.query("delete from invocations where agent_id = $1", [uuidOf("agent", id)]);
 
 describe("a deleted agent", () => {
-  test("goes with all that it owned 30 days later, and not before; other agents and organisations keep theirs, and counts are exact", async () => {
+  test("is deleted with all its data 30 days later, and not before; other agents and organisations lose nothing, and counts are exact", async () => {
     const organisation = await perch().createOrganisation();
     const neighbour = await perch().createOrganisation();
     const [gone, kept, living, theirs] = [
@@ -190,7 +190,7 @@ describe("a deleted agent", () => {
     expect(rows).toEqual([{ bytes: 0 }]);
   });
 
-  test("with settings keeps them, and nothing else, as long as audit entries name it: they stay hidden from whom the settings refuse", async () => {
+  test("with settings: only the settings are stored as long as audit entries name it, and these stay hidden from callers whom the settings refuse", async () => {
     const organisation = await perch().createOrganisation();
     const { call } = organisation;
     const id = await createRichAgent(organisation);
@@ -223,7 +223,7 @@ describe("a deleted agent", () => {
     expect(await testbed.countRows("agents", "id = $1", [agent])).toBe(0);
   });
 
-  test("its settings are kept for longer than any audit entry can be", async () => {
+  test("its settings are stored for longer than any audit entry", async () => {
     const rows = await testbed.query("select days, step from partitioned_tables where name = 'audit_log'");
     expect(rows).toEqual([{ days: 400, step: "month" }]);
     expect(settingsDays).toBeGreaterThanOrEqual(400 + 31 + 1);

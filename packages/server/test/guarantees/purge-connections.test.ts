@@ -56,7 +56,7 @@ const insertLink = (organisation: Organisation, connection: string, expires: str
   );
 
 describe("housekeeping", () => {
-  test("deletes connections 30 days after they were revoked and a day after a link that nobody used, never those in use, and the count stays exact", async () => {
+  test("deletes connections 30 days after they were revoked and a day after an unused link, never those in use, and the count stays exact", async () => {
     const organisation = await createOrganisation();
     const days = (count: number) => `now() - interval '${count} days'`;
     const old = { created_at: days(400), linked_at: days(400) };
@@ -94,7 +94,7 @@ describe("housekeeping", () => {
     expect(((await testbed.countPurged()).connection_links ?? 0) - (before.connection_links ?? 0)).toBe(1);
   });
 
-  test("leaves a connection alone that gets a new link, or is confirmed, while it looks", async () => {
+  test("does not delete a connection that gets a new link, or is confirmed, while it looks", async () => {
     const organisation = await createOrganisation();
     const id = await insert(organisation, { status: "pending" }, { linked_at: "now() - interval '2 days'" });
     await withClient(perch().database.adminUrl, async (client) => {
@@ -126,8 +126,8 @@ describe("the role that deletes for all organisations", () => {
   });
 });
 
-describe("providers that were not told of a revocation", () => {
-  /** What each provider says, by its issuer; those that are not listed do not answer. */
+describe("providers that were not notified of a revocation", () => {
+  /** The answer of each provider, by its issuer; those that are not listed do not answer. */
   let says: Record<string, "done" | "not_offered">;
   let asked: string[];
   let deleted: number;
@@ -198,7 +198,7 @@ describe("providers that were not told of a revocation", () => {
     expect(await readRow(notYet)).toEqual({ said: "pending", has_grant: true });
   });
 
-  test("cost a pass little if they do not answer: the others of the organisation and of other organisations have their turn", async () => {
+  test("cost a pass little if they do not answer: the other connections of the organisation and of other organisations have their turn", async () => {
     const [hostile, neighbour] = [await createOrganisation(), await createOrganisation()];
     for (let n = 0; n < 60; n++) await revoked(hostile, `https://silent-${n}.example`, 3);
     const theirs = await revoked(neighbour, "https://answers.example");
@@ -209,7 +209,7 @@ describe("providers that were not told of a revocation", () => {
     expect((await readRow(theirs))?.said).toBe("done");
   });
 
-  test("say nothing of a connection that was made anew meanwhile", async () => {
+  test("change nothing about a connection that was made anew meanwhile", async () => {
     const organisation = await createOrganisation();
     const id = await revoked(organisation, "https://answers.example");
     const steps = createFinishRevocations({
@@ -241,7 +241,7 @@ describe("providers that were not told of a revocation", () => {
       return { organisation, ids };
     };
 
-    test("are told, and its connections and their links go; other agents keep theirs", async () => {
+    test("are notified, and its connections and their links are deleted; other agents lose nothing", async () => {
       const { organisation, ids } = await createDeletedAgent("https://answers.example");
       ok(await organisation.call("POST /v1/agents", { body: { name: "living", model: "perch/echo" } }));
       const living = await insert(organisation, { agent: "living" });
@@ -254,7 +254,7 @@ describe("providers that were not told of a revocation", () => {
       expect(await countUsed(organisation)).toBe(1);
     });
 
-    test("that do not answer keep them for a day, and no longer", async () => {
+    test("that do not answer delay the deletion for a day, and no longer", async () => {
       const { organisation, ids } = await createDeletedAgent("https://silent.example");
       await createSteps().ofDeletedAgents();
       expect((await listIds(organisation)).toSorted()).toEqual(ids.slice(0, 2).toSorted());
@@ -263,7 +263,7 @@ describe("providers that were not told of a revocation", () => {
       expect(await listIds(organisation)).toEqual([]);
     });
 
-    test("do not hold up agents of others, however many connections one has", async () => {
+    test("do not delay agents of others, however many connections one has", async () => {
       const organisation = await createOrganisation();
       await testbed.query(
         `insert into connections (organisation_id, id, agent_id, user_id, tool, sent_to)
@@ -278,7 +278,7 @@ describe("providers that were not told of a revocation", () => {
       expect(await listIds(organisation)).toEqual([]);
     });
 
-    test("do not hold up agents of others, however many agents an organisation has deleted before", async () => {
+    test("do not delay agents of others, however many agents an organisation has deleted before", async () => {
       const hostile = await createOrganisation();
       await testbed.query(
         `with deleted as (
@@ -300,7 +300,7 @@ describe("providers that were not told of a revocation", () => {
       expect(await listIds(hostile)).toEqual([]);
     });
 
-    test("do not hold up agents of others by taking a second for each answer", async () => {
+    test("do not delay agents of others by taking a second for each answer", async () => {
       const slow = await createOrganisation();
       for (let n = 0; n < 60; n++) await insert(slow, { configuration: { issuer: "https://slow.example" } });
       ok(await slow.call("DELETE /v1/agents/{agent_id}", { params: { agent_id: "bot" } }));
@@ -316,7 +316,7 @@ describe("providers that were not told of a revocation", () => {
   });
 });
 
-test("connections in use are not read: what is due is found by indexes, whatever else is stored", async () => {
+test("connections in use are not read: indexes find those that are due, whatever else is stored", async () => {
   verifies("connections.idle");
   const { id, agentId } = await createOrganisation();
   const own = uuidOf("organisation", id);

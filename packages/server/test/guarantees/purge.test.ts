@@ -14,7 +14,7 @@ beforeAll(() => {
 });
 
 describe("a console session that ended", () => {
-  test("goes a day later, and so does a link that nobody used; live ones stay", async () => {
+  test("is deleted a day later, and so is an unused link; live ones stay", async () => {
     const { adminKey, call } = await perch().createOrganisation();
     const signIn = async () => ok(await call("POST /v1/console/sessions", { body: { api_key: adminKey } })).data.id;
     const [ended, recent, expired, live] = [await signIn(), await signIn(), await signIn(), await signIn()];
@@ -79,7 +79,7 @@ describe("an API key that ended", () => {
     expect((await call("GET /v1/me", {}, old.key)).status).toBe(401);
   });
 
-  test("stays while somebody gives it more time", async () => {
+  test("stays if its expiry is extended meanwhile", async () => {
     const organisation = await perch().createOrganisation();
     const { id } = ok(await organisation.call("POST /v1/keys", { body: { name: "key", role: "viewer" } })).data;
     await testbed.query("update api_keys set expires_at = now() - interval '100 days' where id = $1", [
@@ -190,7 +190,7 @@ test("the server's role can delete neither agents, versions nor keys itself, and
   });
 });
 
-test("what is stored and not due is not read: the steps find nothing by indexes", async () => {
+test("rows that are not due are not read: the steps find nothing by indexes", async () => {
   const organisation = await perch().createOrganisation();
   const own = uuidOf("organisation", organisation.id);
   const stored = 20_000;

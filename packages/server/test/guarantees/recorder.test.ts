@@ -9,7 +9,10 @@ import { createInsertRunRecord, type InsertRunRecord } from "../../src/runs/reco
 import { openTestDatabase } from "../support/open-database.ts";
 import { createTestDatabase, type TestDatabase } from "../support/test-database.ts";
 
-/** Runs are recorded across organisations by `record_runs`, which belongs to `perch_recorder`: what that does not open. */
+/**
+ * `record_runs`, which belongs to `perch_recorder`, records runs across organisations. These tests show the limits of
+ * that role.
+ */
 let database: TestDatabase;
 let db: Database;
 let insertRunRecord: InsertRunRecord;

@@ -35,7 +35,7 @@ const withChanged = (name: string, change: (resource: Resource) => Resource): re
   all.map((resource) => (resource.name === name ? change(resource) : resource));
 
 describe("every resource declares", () => {
-  test("every table, operation, event and quota once, what erases each column that names a user, and nothing that there is not", () => {
+  test("every table, operation, event and quota once, the eraser of each column that names a user, and nothing that does not exist", () => {
     expect(catalogue.tables.length).toBeGreaterThan(35);
     expect(catalogue.functions.size).toBeGreaterThan(60);
     expect(findOmissions(catalogue, all, alerts)).toEqual([]);
@@ -135,14 +135,14 @@ test("the purposes of data keys stay as they are", () => {
   ]);
 });
 
-test("the audit log has a name for what each change is about", () => {
+test("the audit log has a name for the object of each change", () => {
   const typeOf = createResourceTypeOf(auditedCollections);
   expect(operationKeys.filter((key) => isAudited(key) && typeOf(key) === "organisation")).toEqual([]);
 });
 
 /** A second opinion: the order that the list must have, written down apart from it. */
 describe("the order of the resources", () => {
-  test("keeps the stages of erasures, which are stored, in their places", () => {
+  test("preserves the places of the stages of erasures, which are stored", () => {
     expect(eraseStages({} as never).map(({ name }) => name)).toEqual([
       "connections",
       "connection_events",
@@ -153,7 +153,7 @@ describe("the order of the resources", () => {
     ]);
   });
 
-  test("tells providers of connections before agents and connections are purged", () => {
+  test("notifies providers of connections before agents and connections are purged", () => {
     const steps = createHousekeeping({} as never).map(({ name }) => name);
     const at = (name: string) => steps.indexOf(name);
     expect(at("revoke_connections")).toBeGreaterThanOrEqual(0);
@@ -174,7 +174,7 @@ describe("the order of the resources", () => {
     expect(deleting.toReversed()).toEqual(["secrets", "keys", "webhooks", "memory"]);
   });
 
-  test("keeps the order of receipts", () => {
+  test("preserves the order of receipts", () => {
     expect(Object.keys(receiptParts)).toEqual([
       ...["connections", "memories", "session_messages", "runs", "run_contents", "waiting_runs", "approvals"],
       ...["log_entries", "events", "deliveries", "delivery_attempts", "memory_clears", "kept_answers"],

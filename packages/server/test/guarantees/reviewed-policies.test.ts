@@ -16,7 +16,7 @@ const platformReconciles = (rows: string) => `platform_reconciles: permissive se
 const recorderInserts = "recorder_records: permissive insert to perch_recorder using null check true";
 const recorderRecords = "recorder_records: permissive all to perch_recorder using true";
 
-/** Tables without an organisation that the server may use, and why they hold nothing of one. */
+/** Tables without an organisation that the server may use, and why they contain no data of one. */
 const installationTables = {
   data_keys: "one key for each purpose, encrypted by the master key; all organisations share it",
   kysely_migration: "the names of the migrations that ran, and when",
@@ -27,7 +27,9 @@ const installationTables = {
   signing_keys: "the keys that sign calls, encrypted by a data key; all organisations' calls are signed by them",
 };
 
-/** All that keeps organisations apart in the database. A migration that changes any of it changes this list too. */
+/**
+ * Everything that separates organisations in the database. A migration that changes any of it changes this list too.
+ */
 const reviewed = {
   /** The policies of every table with an organisation. Without a `check` of its own, a policy's `using` limits writes too. */
   policies: {
@@ -104,9 +106,9 @@ const reviewed = {
   views: [] as string[],
   /** Relations that belong to the server's role: it could switch their policies off. */
   ownedByServer: [] as string[],
-  /** What the server may do with a partition directly: there, no policy applies. */
+  /** The rights of the server on a partition itself, to which no policy applies. */
   partitionRights: [] as string[],
-  /** Functions that run with the rights of their owner: who that is, and who may call them. */
+  /** Functions that run with the rights of their owner, with that owner and the roles that may call them. */
   securityDefiners: {
     claim_deliveries_in_turn: "perch_platform, called by perch_app",
     claim_engine_tasks: "perch_platform, called by perch_app",
@@ -135,7 +137,7 @@ const reviewed = {
     list_deleted_agents_with_connections: "perch_platform, called by perch_app",
     list_deleted_agents_with_waiting_runs: "perch_platform, called by perch_app",
     list_idle_erasures: "perch_platform, called by perch_app",
-    // By maintain_partitions alone, whose owner is a member of perch_platform.
+    // Called only by maintain_partitions, whose owner is a member of perch_platform.
     list_kept_runs: "perch_platform, called by ",
     list_lost_epoch_changes: "perch_platform, called by perch_app",
     list_open_clears: "perch_platform, called by perch_app",
@@ -301,7 +303,7 @@ test.each<{ plant: string; statement: string; shows: Partial<typeof reviewed> }>
   expect(reviewed).not.toMatchObject(shows);
 });
 
-test("shared roles cannot log in or bypass policies, and the server is a member of perch_app alone", async () => {
+test("shared roles cannot log in or bypass policies, and the server is a member of only perch_app", async () => {
   const { rows } = await withClient(database.adminUrl, (client) =>
     client.query(
       `select rolname as role, rolcanlogin as login, rolsuper or rolbypassrls or rolcreaterole as powerful,

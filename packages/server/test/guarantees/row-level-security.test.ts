@@ -18,15 +18,18 @@ import { insertWaitingRun } from "../support/stored-approvals.ts";
 import { insertConnection } from "../support/stored-connections.ts";
 import { createWebhook, fastWebhookConfig } from "../support/webhook-calls.ts";
 
-/** What a query that forgets its filter can do. reviewed-policies.test.ts compares the policies themselves with a list. */
+/**
+ * The effects of a query that forgets its filter. reviewed-policies.test.ts compares the policies themselves with a
+ * list.
+ */
 const perch = usePerch(fastWebhookConfig, { withWorker: true });
 let receiver: WebhookReceiver;
 let mine: string;
 let theirs: string;
-/** Every table with an organisation, from the catalogue, and what the server may do with it. */
+/** Every table with an organisation, from the catalogue, and the rights of the server on it. */
 let tables: readonly { readonly name: string; readonly rights: readonly string[] }[];
 
-/** The column that says whose row it is. */
+/** The column with the owner of a row. */
 const ownerColumn = (table: string): string => (table === "organisations" ? "id" : "organisation_id");
 const idOf = ({ id }: Organisation): string => parsePublicId("organisation", id) ?? "";
 

@@ -14,7 +14,10 @@ import { createSecret } from "../support/secret-calls.ts";
 import { insertConnection } from "../support/stored-connections.ts";
 import { createWebhook } from "../support/webhook-calls.ts";
 
-/** What one run of each kind costs while nothing else is under way and caches are filled. docs/testing.md explains the columns. */
+/**
+ * The cost of one run of each kind while nothing else is under way and caches are filled. docs/testing.md explains the
+ * columns.
+ */
 const budget = readBudget(`
 run       statements  transactions  record_bytes  valkey_calls  log_records  log_bytes  journal_entries  engine_requests  worker_requests
 plain              1             1          1488             4            4       3232                2                1                1
@@ -143,7 +146,10 @@ const kinds: Readonly<Record<string, Kind>> = {
   },
 };
 
-/** Starts Perch with an engine and a Valkey of its own, and counts what happens there. Nothing periodic runs within the test. */
+/**
+ * Starts Perch with an engine and a Valkey of its own, and counts the work there. Nothing periodic runs within the
+ * test.
+ */
 async function startCountedPerch() {
   const engine = await startRestate(1, 1);
   onTestFinished(() => engine.stop());
@@ -188,8 +194,9 @@ const warmUpRuns = 2;
 const maxRuns = 8;
 
 /**
- * Measures runs until one costs what the table says. On a busy machine a run may cost more: a cached key expires, or a model call
- * that takes longer than 300 ms makes its run visible. What a change adds, it adds to all of them.
+ * Measures runs until one costs as much as the table states. On a busy machine a run may cost more: a cached key
+ * expires, or a model call that takes longer than 300 ms makes its run visible. A change that adds cost adds it to all
+ * of them.
  */
 async function measureRuns(
   costs: RunCosts,
@@ -206,7 +213,7 @@ async function measureRuns(
 }
 
 describe("the budget of a run", () => {
-  test("a run of each kind costs exactly what the table says", { timeout: 90_000 }, async () => {
+  test("a run of each kind costs exactly as much as the table states", { timeout: 90_000 }, async () => {
     const { perch, costs } = await startCountedPerch();
     const organisation = await createAgents(perch);
     await fillLog(costs, () => invoke({ perch, organisation, agent: "plain" }));

@@ -165,7 +165,7 @@ test("the scan finds a value in each of its forms", () => {
     for (const form of listForms(values[name])) expect(findIn(`before ${form} after`), form).toContain(name);
 });
 
-test("secrets reach every kind of receiver, and are nowhere in what comes back", { timeout: 180_000 }, async () => {
+test("secrets reach every kind of receiver, and appear nowhere in the answers", { timeout: 180_000 }, async () => {
   verifies("secrets.redacted");
   verifies("secrets.sent");
   const organisation = await perch.createOrganisation();
@@ -184,7 +184,7 @@ test("secrets reach every kind of receiver, and are nowhere in what comes back",
   expect(sent(remote.calls, values.remote_key)).toBe(8);
   expect(sent(receiver.received, values.webhook_key)).toBe(runs.length * 2);
 
-  // What the model was given, and what tools were given by it.
+  // The inputs of the model, and the inputs that it gave to tools.
   const contexts = provider.calls.map(({ body }) => body).join("\n");
   const given = [...tool.calls.map(({ body }) => body), ...mcp.calls.map((call) => JSON.stringify(call.arguments))];
   await expect.poll(() => collector.text()).toContain("by_mcp_echo");

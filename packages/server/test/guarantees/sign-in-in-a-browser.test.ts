@@ -28,7 +28,7 @@ async function statusByLink(page: Page, to: string): Promise<number> {
   return (await answered).status();
 }
 
-test("a real browser keeps the session although the issuer is another site, and sends it from our own pages only", async () => {
+test("a real browser stores the session although the issuer is another site, and sends it from our own pages only", async () => {
   const page = await browser.newPage();
   await page.goto(perch);
   await followLink(page, `${perch}/console/oidc/start?return_to=/console/agents`);

@@ -75,7 +75,7 @@ const toolAgent = {
   tools: [book, shop],
 };
 
-/** Whose agent calls, as headers. */
+/** The organisation and the agent of a call, as headers. */
 const whoseBot = async (organisation: Organisation) => {
   const { data: agent } = ok(await organisation.call("GET /v1/agents/{agent_id}", { params: { agent_id: "bot" } }));
   return { "perch-organisation": organisation.id, "perch-agent": agent.id };

@@ -12,7 +12,7 @@ import { openTestDatabase } from "../support/open-database.ts";
 import { createTestDatabase } from "../support/test-database.ts";
 import { type Jwk, verifySignature } from "../support/verify-signature.ts";
 
-/** As in production, where it is 30 s, 300 s and at least 600 s. */
+/** Shorter than in production, which has 30 s, 300 s and at least 600 s. */
 const [reloadEverySeconds, maxAgeSeconds, overlapSeconds] = [0.3, 2, 4];
 
 const masterKey = randomBytes(32);
@@ -35,7 +35,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-test("whoever reads the directory once in its max-age knows every key in time, while two workers call and keys rotate", async () => {
+test("a reader that fetches the directory once in its max-age knows every key in time, while two workers call and keys rotate", async () => {
   verifies("security.signing-key-rotation");
   await Promise.all(rings.map((ring) => ring.load()));
   const readDirectory = async () =>

@@ -37,7 +37,7 @@ function urlOf(role: string, password: string, database: string): string {
   return url.href;
 }
 
-/** A database and roles that nobody has made yet. */
+/** A database and roles that do not exist yet. */
 const lateSettings = (waitSeconds: number, port = 0): NodeJS.ProcessEnv => ({
   PATH: process.env.PATH,
   NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
@@ -66,7 +66,7 @@ function start(args: string[], env: NodeJS.ProcessEnv) {
     child,
     exited,
     text: () => text,
-    /** What it said that it waits for, in order. */
+    /** The dependencies that it reported to wait for, in order. */
     reasons: () =>
       text
         .split("\n")
@@ -85,7 +85,7 @@ const preparation = (waitSeconds: number) => [
 const patience = { timeout: 40_000, interval: 100 };
 
 describe("with PERCH_START_WAIT_SECONDS, everything may start in any order", () => {
-  test("each process waits for PostgreSQL, its roles, its database and its tables, and says so every five seconds", async () => {
+  test("each process waits for PostgreSQL, its roles, its database and its tables, and reports that every five seconds", async () => {
     await postgres.crash();
     const ports = { serve: await freePort(), all: await freePort() };
     const servers = [
@@ -115,7 +115,7 @@ describe("with PERCH_START_WAIT_SECONDS, everything may start in any order", () 
     for (const port of Object.values(ports)) expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status).toBe(200);
   });
 
-  test("prepare-database --wait-seconds waits for a PostgreSQL that does not answer, and says so", async () => {
+  test("prepare-database --wait-seconds waits for a PostgreSQL that does not answer, and reports that", async () => {
     await postgres.crash();
     const prepare = start(preparation(60), {});
     await vi.waitFor(
@@ -136,7 +136,7 @@ describe("with PERCH_START_WAIT_SECONDS, everything may start in any order", () 
     await postgres.start();
   });
 
-  test("what no waiting mends fails at once: the role of the server owns the tables", async () => {
+  test("a fault that waiting does not repair fails at once: the role of the server owns the tables", async () => {
     const owner = start(["serve"], {
       ...lateSettings(120),
       PERCH_DATABASE_URL: urlOf("late_owner", passwords.owner, "late"),

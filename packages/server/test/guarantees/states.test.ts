@@ -136,7 +136,10 @@ describe.each(lifecycles)("the states of $of", (lifecycle: Lifecycle) => {
       const { rows } = await client.query<{ definition: string }>(query, [name]);
       return rows[0]?.definition;
     });
-  /** What a trigger allows: its arguments after the first, which names the resource. Undefined when there is none. */
+  /**
+   * The changes that a trigger allows: its arguments after the first, which names the resource. Undefined if there is
+   * no trigger.
+   */
   const findAllowed = async (trigger: string): Promise<string[] | undefined> => {
     const query = "select pg_get_triggerdef(oid) as definition from pg_trigger where tgname = $1 and tgparentid = 0";
     const definition = await findOne(query, trigger);
@@ -178,7 +181,7 @@ describe.each(lifecycles)("the states of $of", (lifecycle: Lifecycle) => {
     expect(allowed.toSorted()).toEqual(inTable.toSorted());
   });
 
-  test("change on a real row as the table says, and every other change is refused", async () => {
+  test("change on a real row as the table states, and every other change is refused", async () => {
     verifies("deployment.statuses");
     const allowed: Step[] = [];
     await withClient(database.appUrl, async (client) => {
@@ -196,7 +199,7 @@ describe.each(lifecycles)("the states of $of", (lifecycle: Lifecycle) => {
     expect(describeSteps(allowed)).toEqual(describeSteps(steps));
   });
 
-  test("are kept by an update to the same state", () =>
+  test("are preserved by an update to the same state", () =>
     withClient(database.appUrl, async (client) => {
       for (const status of statuses) expect(await findRefusalOf(client, [status, status])).toBeUndefined();
     }));
@@ -218,7 +221,7 @@ test.each([
   });
 });
 
-test("a deleted agent keeps its status and stays deleted", async () => {
+test("a deleted agent preserves its status and stays deleted", async () => {
   await withClient(database.appUrl, async (client) => {
     const findRefusalOf = (change: Readonly<Record<string, unknown>>) =>
       findRefusal(client, async () => {

@@ -10,7 +10,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { knownVariables } from "../../src/config/config.ts";
 import { createTestDatabase } from "../support/test-database.ts";
 
-/** The units of deploy/systemd, as far as they can be tried where systemd does not run. */
+/** The units of deploy/systemd, as far as they can be tested without systemd. */
 const root = join(import.meta.dirname, "../../../..");
 const unitsDir = join(root, "deploy/systemd");
 const units = readdirSync(unitsDir).filter((name) => name.endsWith(".service"));
@@ -104,7 +104,7 @@ describe("the commands of the units", () => {
     for (const child of running) if (child.exitCode === null && child.kill("SIGKILL")) await once(child, "exit");
   });
 
-  /** As systemd starts it: nothing in its environment but what the unit says, no capabilities, and no way to new rights. */
+  /** As systemd starts it: only the unit's environment, no capabilities, and no way to new rights. */
   function start(unit: string, environmentFile: NodeJS.ProcessEnv): ChildProcess {
     const fill = (value: string) =>
       value.replaceAll("/opt/perch/%i", join(prefix, release)).replaceAll("%d", credentialsDir);

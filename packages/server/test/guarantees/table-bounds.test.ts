@@ -12,7 +12,7 @@ import { createTestDatabase, type TestDatabase } from "../support/test-database.
 
 const page = readFileSync(join(import.meta.dirname, "../../../../docs/operations/capacity.md"), "utf8");
 
-/** The rows of the page's table with what bounds each table of the database: the tables, and the rest of the row. */
+/** The rows of the page's table with the bound of each table of the database: the tables, and the rest of the row. */
 const statedBounds = (page.match(/^\| table \| what bounds it \|\n(?:\|.*\n)+/m)?.[0] ?? "")
   .split("\n")
   .filter((line) => line.startsWith("| `"))
@@ -27,14 +27,14 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-test("docs/operations/capacity.md says of every table what bounds it: a new table needs a row there, and a bound", async () => {
+test("docs/operations/capacity.md states the bound of every table: a new table needs a row there, and a bound", async () => {
   const relations = await withClient(database.ownerUrl, (client) => listRelations(client, []));
   const found = relations.filter(({ parent, kind }) => parent === null && !kind.includes("view"));
   expect(found.length).toBeGreaterThan(30);
   expect(statedBounds.flatMap((row) => row.tables).toSorted()).toEqual(found.map(({ name }) => name).toSorted());
 });
 
-test("the page states the days for which partitions and purged rows are kept", async () => {
+test("the page states the days for which partitions and purged rows are stored", async () => {
   const { rows } = await withClient(database.ownerUrl, (client) =>
     client.query<{ name: string; days: number; step: string }>("select name, days, step from partitioned_tables"),
   );
@@ -51,7 +51,7 @@ test("the page states the days for which partitions and purged rows are kept", a
   expect(boundOf("erasures")).toContain(`${erasureDays} days`);
 });
 
-test("of every partitioned table, the partition that is past its days goes, and the one before that stays", async () => {
+test("of every partitioned table, the partition that is past its days is dropped, and the one before that stays", async () => {
   const tables = await withClient(database.ownerUrl, async (client) => {
     const { rows } = await client.query<{ name: string; expired: string; last: string }>(`
       select name, to_char(edge - ('1 ' || step)::interval, 'YYYYMMDD') as expired, to_char(edge, 'YYYYMMDD') as last

@@ -23,7 +23,7 @@ import { insertRuns } from "../support/stored-runs.ts";
 const perch = usePerch({}, { withWorker: true });
 let mine: Organisation;
 let theirs: Organisation;
-/** What is theirs. */
+/** The ids of the other organisation's resources. */
 const ids = {
   agentId: "",
   approvalId: "",
@@ -40,7 +40,7 @@ let theirErasureId: string;
 let theirSecrets: readonly Secret[];
 let theirSessionId: string;
 
-/** Operations that did not find what belongs to others. */
+/** Operations that did not find the resources of others. */
 const hiding = new Set<OperationKey>();
 const noteHiding = (organisation: Organisation): Organisation => ({
   ...organisation,
@@ -84,7 +84,7 @@ beforeAll(async () => {
   ids.runId = ok(await theirs.call("GET /v1/invocations", { query: {} })).data[0]?.request_id ?? "";
 });
 
-/** All there is to hold: no role may decide. */
+/** Every permission, because no role may decide. */
 const everyPermission = ["read", "write", "delete", "manage", "approve"];
 
 const statusesOf = async (answers: readonly Promise<{ readonly status: number }>[]) =>
@@ -141,7 +141,7 @@ describe.each(["organisation key", "agent-scoped key"])(
       });
     });
 
-    test("lists over all agents leave out what belongs to other organisations", async () => {
+    test("lists over all agents leave out the resources of other organisations", async () => {
       verifies("auth.other-organisation-404");
       expect(ok(await theirs.call("GET /v1/deployments", { query: {} })).data).toHaveLength(1);
       expect(ok(await mine.call("GET /v1/deployments", { query: {} }, key)).data).toEqual([]);
@@ -311,11 +311,14 @@ test("an agent-scoped key cannot reach a webhook of another agent of its organis
   expect(new Set(await statusesOf(webhookAttempts(theirs, ids, bound).slice(0, -2)))).toEqual(new Set([404]));
 });
 
-/** Those of one connection are in connection-tenancy.test.ts. An erasure is of the caller's own user, of whom nothing may be stored. */
+/**
+ * Operations on one connection are in connection-tenancy.test.ts. An erasure is about the caller's own user, who may
+ * have no data.
+ */
 const triedElsewhere = (key: OperationKey): boolean =>
   key.includes("/{connection_id}") || key === "DELETE /v1/users/{user_id}/data";
 
-test("every operation that names something was tried on what belongs to others", () => {
+test("every operation that names a resource was tried on resources of others", () => {
   const named = operationKeys.filter((key) => key.includes("{") && operations[key].permission !== "public");
   expect(named.length).toBeGreaterThan(60);
   expect(Object.values(ids)).not.toContain("");

@@ -189,7 +189,7 @@ describe("tracing", () => {
     expect(tool).toMatchObject({ failed: true, attributes: { "error.type": "tool_error" } });
   });
 
-  test("the span of a remote agent does not have its address, which may hold a token", async () => {
+  test("the span of a remote agent does not have its address, which may contain a token", async () => {
     const organisation = await traced().createOrganisation();
     const runtime = { type: "http" as const, url: "http://127.0.0.1:9/?token=address-text" };
     ok(await organisation.call("POST /v1/agents", { body: { name: "bot", runtime, limits: { timeout_seconds: 1 } } }));
@@ -220,7 +220,7 @@ describe("tracing", () => {
     expect(inTrace("6".repeat(32))).toEqual([]);
   });
 
-  test("no span holds a secret, a message or a response", () => {
+  test("no span contains a secret, a message or a response", () => {
     const text = collector.text();
     expect(collector.spans().length).toBeGreaterThan(20);
     expect(text).toContain("perch_echo");

@@ -23,7 +23,7 @@ export const createLinkWebhook = async (
 
 const uuidOf = (kind: "organisation" | "approval" | "webhook", id: string): string => parsePublicId(kind, id) ?? id;
 
-/** What a delivery of this webhook would have as the token of its link, but for what the test changes. */
+/** The token of the link that a delivery of this webhook would have, except for the fields that the test changes. */
 export async function createToken(
   { server: { core } }: ApiNode,
   organisation: Organisation,
@@ -94,7 +94,7 @@ export const sendForm = (
 
 export const digestIn = ({ body }: Page): string => /name="digest" value="([0-9a-f]{64})"/.exec(body)?.[1] ?? "none";
 
-/** What differs between two requests anyway. */
+/** The parts that differ between any two requests. */
 export const contentsOf = ({ status, headers, body }: Page) => {
   const { date: _, "x-correlation-id": __, ...rest } = headers;
   return { status, headers: rest, body };

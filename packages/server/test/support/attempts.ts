@@ -1,6 +1,6 @@
 import type { Organisation } from "./harness.ts";
 
-/** The ids of what an organisation has. */
+/** The ids of an organisation's resources. */
 export interface Ids {
   readonly agentId: string;
   readonly approvalId: string;

@@ -21,17 +21,17 @@ interface BalancerOptions {
   readonly authority: Certificate;
   readonly apiPorts: readonly [number, number];
   readonly workerPorts: readonly [number, number];
-  /** Where the engine reaches the workers: they must know it before they start. */
+  /** The address at which the engine reaches the workers, which must know it before they start. */
   readonly enginePort: number;
 }
 
 export interface Balancer {
-  /** Where clients reach the API. */
+  /** The address at which clients reach the API. */
   readonly url: string;
   readonly stop: () => Promise<void>;
 }
 
-/** What an operator changes in the file, and nothing else. Fails on a text that the file no longer has. */
+/** Makes only the changes that an operator makes to the file. Fails on a text that the file no longer has. */
 function replaceAll(text: string, changes: Readonly<Record<string, string>>): string {
   return Object.entries(changes).reduce((changed, [from, to]) => {
     if (!changed.includes(from)) throw new Error(`The configuration has no ${JSON.stringify(from)}`);
@@ -70,7 +70,7 @@ function writeHaproxyFile(options: BalancerOptions, { api, blue, green }: Ports)
   return ["haproxy", "-db", "-f", file];
 }
 
-/** Only places of files are added: what Debian's package puts under /var belongs to another user. */
+/** Adds only the places of files, because the files of Debian's package under /var belong to another user. */
 function writeNginxFile(options: BalancerOptions, { api, blue, green }: Ports): string[] {
   const { server, authority } = options;
   const directory = join(options.directory, "nginx");

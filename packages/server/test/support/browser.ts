@@ -16,7 +16,7 @@ export interface PageAnswer {
   readonly error: ErrorBody["error"] | undefined;
 }
 
-/** Sends what a browser sends for a page of this server. */
+/** Sends the requests of a browser for a page of this server. */
 export async function sendFromPage(url: string, path: string, { headers = {}, ...request }: PageRequest = {}) {
   const isRead = (request.method ?? "GET") === "GET";
   const all = { "sec-fetch-site": "same-origin", ...(!isRead && { origin: new URL(url).origin }), ...headers };
@@ -26,7 +26,7 @@ export async function sendFromPage(url: string, path: string, { headers = {}, ..
   return { status: answer.status, setCookie: answer.headers["set-cookie"]?.[0], data, error } satisfies PageAnswer;
 }
 
-/** Requests of the console: with the cookie, and with the session's token where it is a change. */
+/** Requests of the console: with the cookie, and with the session's token if it is a change. */
 export type SendInSession = (path: string, request?: PageRequest) => Promise<PageAnswer>;
 
 export const createSendInSession =
@@ -59,5 +59,5 @@ export async function signIn(
   return { session, setCookie, cookie, send: createSendInSession(url, cookie, session.csrf_token, request) };
 }
 
-/** What follows `#link=` in the address of a link. */
+/** The text after `#link=` in the address of a link. */
 export const linkIn = (url: string): string => new URL(url).hash.replace("#link=", "");

@@ -44,7 +44,7 @@ export const findCheapestRun = (runs: readonly MeasuredRun[]): MeasuredRun => {
   return others.reduce((cheapest, run) => (countsOf(run) < countsOf(cheapest) ? run : cheapest), first);
 };
 
-/** What differs from the budget: a line for each cost, then what was seen of it. */
+/** The differences from the budget: a line for each cost, then the observed items. */
 export function listDifferences(kind: string, budget: Budget, { cost, seen }: MeasuredRun): string[] {
   const expected = budget.get(kind);
   if (!expected) return [`${kind}: not in the table`];

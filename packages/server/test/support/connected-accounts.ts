@@ -11,7 +11,7 @@ import { insertConnection } from "./stored-connections.ts";
 export type Tool = NonNullable<AgentDefinitionPatch["tools"]>[number];
 export type ConnectedTool = Extract<Tool, { type: "http" | "mcp" }> & { connection: object };
 
-/** Where browsers of these tests would reach Perch. */
+/** The address at which browsers of these tests would reach Perch. */
 export const perchUrl = "https://perch.example";
 export const accountConfig = { publicUrl: perchUrl, outboundAllowedPrivateRanges: ["127.0.0.0/8"] };
 
@@ -41,14 +41,17 @@ export const accountServer = (
 export interface ConnectAccount {
   readonly agent?: string;
   readonly userId: string;
-  /** Who it is at the provider. */
+  /** The user's login at the provider. */
   readonly login?: string;
   readonly tool: ConnectedTool;
-  /** Of the access token, by the database. The default is what the provider says. */
+  /** The lifetime of the access token, by the database. The default is the provider's value. */
   readonly expiresInSeconds?: number;
 }
 
-/** Consents at the provider with a browser of its own, and stores what it gives as a confirmed connection. Returns its public id. */
+/**
+ * Consents at the provider with a browser of its own, and stores the tokens as a confirmed connection. Returns its
+ * public id.
+ */
 export async function connectAccount(
   node: ApiNode,
   organisation: Pick<Organisation, "id" | "call">,

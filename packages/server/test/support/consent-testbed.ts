@@ -19,7 +19,7 @@ export interface ConsentTestbed {
   readonly foreign: Organisation;
 }
 
-/** Loopback is where the providers of tests are; all else that is private stays refused. */
+/** The providers of tests are at loopback; all other private addresses stay refused. */
 export const outboundAllowedPrivateRanges = ["127.0.0.1/32"];
 
 export const createAgent = async ({ call }: Organisation, name: string, ...tools: readonly object[]) =>

@@ -5,13 +5,13 @@ import { consentAtProvider } from "@perch/testkit/identity/account-provider-page
 import { ok } from "./contract-client.ts";
 import type { Organisation } from "./harness.ts";
 
-/** Not where the node listens: browsers of tests go to the node instead, and cookies are those of an https address. */
+/** Not the address of the node: browsers of tests go to the node instead, and cookies are those of an https address. */
 export const publicUrl = "https://perch.example";
 export const returnUrl = "https://app.example/connected";
 
 export type ConnectionWithLink = ResponseOf<Operations["POST /v1/agents/{agent_id}/connections"]>["data"];
 
-/** A tool that is called with the user's account, at a provider where Perch is a configured client. */
+/** A tool that is called with the user's account, at a provider at which Perch is a configured client. */
 export const connectedTool = (url: string, issuer: string, changes: Readonly<Record<string, unknown>> = {}) => ({
   type: "http" as const,
   name: "mail",
@@ -69,7 +69,7 @@ export const readConnection = async (
 /** An answer as a browser sees it, before it follows a redirect. */
 export interface BrowserAnswer {
   readonly status: number;
-  /** Where it leads, or an empty text. */
+  /** The target of the redirect, or an empty text. */
   readonly location: string;
   readonly headers: Headers;
   readonly body: string;

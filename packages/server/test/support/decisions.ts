@@ -14,7 +14,7 @@ interface OpenApproval {
 
 const organisationUuid = ({ id }: Organisation): string => parsePublicId("organisation", id) ?? id;
 
-/** What is open of a run, in the order of its calls. Waits until there are so many. */
+/** The open approvals of a run, in the order of its calls. Waits until there are this many. */
 export async function waitForApprovals(
   { server }: Perch,
   organisation: Organisation,

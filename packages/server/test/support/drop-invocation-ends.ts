@@ -7,8 +7,9 @@ const endStreamFlag = 1;
 const endMessage = Buffer.from([0, 3, 0, 0, 0, 0, 0, 0]);
 
 /**
- * Filters what a worker sends to the engine, over HTTP/2: while `isDropping`, an invocation's output arrives, but not its end. The
- * engine stores the two one after the other, so it may have the first alone when the worker or the engine's node is lost.
+ * Filters the messages of a worker to the engine, over HTTP/2: while `isDropping`, an invocation's output arrives, but
+ * not its end. The engine stores the two one after the other, so it may have only the first when the worker or the
+ * engine's node is lost.
  */
 export function dropInvocationEnds(isDropping: () => boolean): Filter {
   let unread: Buffer = Buffer.alloc(0);

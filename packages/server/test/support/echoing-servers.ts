@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { startMcpServer, textResult } from "@perch/testkit/servers/mcp-server.ts";
 import { type HttpToolAnswer, type HttpToolCall, startToolServer } from "@perch/testkit/servers/tool-server.ts";
 
-/** How a server gives back what it was sent. */
+/** The way in which a server repeats its input. */
 export const echoModes = [
   "plain",
   "base64",
@@ -52,7 +52,7 @@ const echoOf = ({ path, headers, body }: HttpToolCall): HttpToolAnswer => {
 /** An HTTP tool that gives back its headers and its path, in the way that the argument `mode` names. */
 export const startEchoingTool = () => startToolServer(echoOf);
 
-/** An MCP server of the official SDK that wants this token, and shows it wherever it can. */
+/** An MCP server of the official SDK that requires this token, and shows it wherever it can. */
 export const startEchoingMcpServer = (token: string) =>
   startMcpServer({
     tools: [

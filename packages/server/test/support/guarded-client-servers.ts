@@ -44,7 +44,7 @@ export const resolveTo =
   async () =>
     addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
 
-/** Returns what a promise rejects with, and throws if it resolves. */
+/** Returns the error of a promise, and throws if it resolves. */
 export async function rejectionReason(promise: Promise<unknown>): Promise<unknown> {
   const [result] = await Promise.allSettled([promise]);
   if (result.status === "fulfilled") throw new Error("did not fail", { cause: result.value });

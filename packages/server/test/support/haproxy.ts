@@ -10,13 +10,13 @@ interface HaproxyOptions {
   readonly directory: string;
   readonly server: Certificate;
   readonly authority: Certificate;
-  /** Where Perch listens. */
+  /** The port at which Perch listens. */
   readonly port: number;
   /** The source address of the proxy's connections to Perch. */
   readonly from: string;
 }
 
-/** Starts a real HAProxy that terminates TLS, requests a client certificate and forwards it as RFC 9440 says. */
+/** Starts a real HAProxy that terminates TLS, requests a client certificate and forwards it as RFC 9440 describes. */
 export async function startHaproxy({ directory, server, authority, port, from }: HaproxyOptions) {
   const listenPort = await freePort();
   writeFileSync(join(directory, "server.pem"), server.cert + server.key);

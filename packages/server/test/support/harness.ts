@@ -15,7 +15,7 @@ import { type Answer, send } from "./contract-client.ts";
 import { createTestDatabase, type TestDatabase } from "./test-database.ts";
 
 const silent = createLogger("silent");
-/** A busy machine stands still for longer than a request waits for Valkey, and what is tested is the shared state. */
+/** A busy machine stands still for longer than a request waits for Valkey, and the tests are about the shared state. */
 const patientValkeyMs = "5000";
 
 export interface Organisation {
@@ -68,7 +68,7 @@ export async function startApi(
   return { app, core, shutdownSteps: [...shutdownSteps, closeCoreStep(core)] };
 }
 
-/** As the operator's command makes it: who holds `operate` alone may give it. */
+/** As the operator's command makes it, because only a key with `operate` may grant it. */
 async function issueOperatorKey(
   { db, keys: { keyDigest } }: Core,
   organisation: string,

@@ -14,7 +14,7 @@ const limitSeconds = 60;
 
 interface MigrateJob {
   readonly child: ChildProcess;
-  /** Resolves to what ended it: its exit code or signal, and its output. */
+  /** Resolves to its exit code or signal, and its output. */
   readonly end: Promise<string>;
 }
 
@@ -77,7 +77,7 @@ export interface Migrated {
   readonly queries: readonly string[];
 }
 
-/** What a job does with a copy of the database when nothing interrupts it. */
+/** The effect of a job on a copy of the database when nothing interrupts it. */
 export async function migrateUndisturbed(from: ScratchDatabase): Promise<Migrated> {
   const database = await createScratchDatabase(from.ownerUrl);
   const proxy = await startQueryProxy(database.ownerUrl);
@@ -91,7 +91,7 @@ export async function migrateUndisturbed(from: ScratchDatabase): Promise<Migrate
   }
 }
 
-/** Kills a job at a boundary; a second one has to finish the work. Returns what is wrong then. */
+/** Kills a job at a boundary; a second one has to finish the work. Returns the differences that remain. */
 export async function describeKill(from: ScratchDatabase, expected: Migrated, at: Case): Promise<string[]> {
   const database = await createScratchDatabase(from.ownerUrl);
   let second: MigrateJob | undefined;

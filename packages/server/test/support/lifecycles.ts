@@ -21,7 +21,7 @@ import type { Transitions } from "../../src/resources/transitions.ts";
 import { deliveryTransitions, webhookTransitions } from "../../src/resources/webhooks/webhook-rules.ts";
 import { invocationTransitions } from "../../src/runs/record/record-rules.ts";
 
-/** What the rows of every resource refer to. */
+/** The ids that the rows of every resource refer to. */
 export interface Owner {
   readonly organisationId: string;
   readonly agentId: string;
@@ -38,9 +38,9 @@ export interface Lifecycle {
   readonly statuses: readonly string[];
   readonly transitions: Transitions<string>;
   readonly newRow: (owner: Owner) => Columns;
-  /** What a row must also have in this status, for the CHECKs that relate it to other columns. */
+  /** The other columns that a row needs in this status, for the CHECKs that relate it to them. */
   readonly columnsIn?: (status: string) => Columns;
-  /** Absent where rows are deleted: what marks one as deleted. */
+  /** The mark of a deleted row. Absent if rows are really deleted. */
   readonly deletedMark?: Columns;
 }
 
@@ -152,7 +152,7 @@ export function lifecycleOf(table: string): Lifecycle {
   return lifecycle;
 }
 
-/** A status; null is no row. */
+/** A status; null means that there is no row. */
 export type State = string | null;
 export type Step = readonly [from: State, to: State];
 

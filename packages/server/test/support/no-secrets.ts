@@ -2,7 +2,7 @@ import { createResolveCall } from "../../src/outbound/secrets/resolve-call.ts";
 import { type FindToken, NotConnectedError } from "../../src/outbound/tools/find-token.ts";
 import { newUuid } from "../../src/platform/ids.ts";
 
-/** Nobody has connected an account. */
+/** There are no connected accounts. */
 const noTokens: FindToken = async ({ userId, agentId }, { name: tool }) => {
   throw new NotConnectedError(userId === null ? "no user" : "not yet", { tool, agentId });
 };

@@ -74,7 +74,7 @@ export const discoverConfigurationOf = (
   registrations: Registrations = storeRegistrations(),
 ) => client.discoverConfiguration(owner, tool, { registrations, signal: soon() });
 
-/** To the point where the provider has sent the browser back. */
+/** Consents, and returns once the provider has sent the browser back. */
 export async function consentTo(
   client: OAuthClient,
   configuration: OAuthConfiguration,
@@ -95,7 +95,7 @@ export async function connectAccount(client: OAuthClient, configuration: OAuthCo
 
 type Routes = Readonly<Record<string, HttpToolAnswer | (() => Promise<HttpToolAnswer>)>>;
 
-/** A server that says of itself what a test wants, by path. Other paths are 404. */
+/** A server with the metadata that a test chooses, by path. Other paths are 404. */
 export async function startMetadataServer(routesOf: (url: string) => Routes): Promise<ToolServer> {
   const server: ToolServer = await startToolServer(async ({ path }) => {
     const answer = routesOf(server.url)[path] ?? { status: 404, body: "" };

@@ -34,14 +34,14 @@ const createBotSecretParams = async (org: Organisation) => ({
   params: { agent_id: "bot", secret_name: (await createSecret(org, { agent: "bot" })).name },
 });
 
-/** Another call of the run stays open, so that nobody continues a run that nobody began. */
+/** Another call of the run stays open, so that the decision does not continue a run that was never started. */
 const createApprovalParams = async (org: Organisation, perch: Perch, call: StoredCall = {}) => {
   await allowAdminToDecide(org);
   const { approvals } = await insertWaitingRun(perch, org, { calls: [call, {}] });
   return { params: { approval_id: approvals[0] ?? "" } };
 };
 
-/** Nobody is there to be told. */
+/** A provider without a revocation endpoint, which cannot be notified. */
 const notOffered = { revocationEndpoint: null };
 
 /** A sample request for every operation that changes something. Tests over the operation table fail for an operation without one. */

@@ -37,14 +37,14 @@ export interface PeopleTestbed {
 
 export interface SignedInBrowser {
   readonly jar: BrowserJar;
-  /** Where the sign-in ended. */
+  /** The address at which the sign-in ended. */
   readonly landed: string;
   /** Calls a node as the console does: 0 is the one at the public address. */
   readonly get: (path: string, node?: number) => Promise<Answer>;
   readonly cookie: () => string;
 }
 
-/** Of `GET /v1/me`, or of a refusal. */
+/** The body of `GET /v1/me`, or of a refusal. */
 interface Answer {
   readonly status: number;
   readonly body: { readonly data: z.infer<typeof Me>; readonly error?: unknown };
@@ -57,7 +57,7 @@ async function readAnswer(url: string, cookie: string): Promise<Answer> {
 
 interface TestbedOptions extends Partial<Omit<PeopleIssuerOptions, "origins" | "accounts">> {
   readonly nodes?: number;
-  /** Of the public address. `localhost` is another site for a browser than the issuer's 127.0.0.1. */
+  /** The host of the public address. For a browser, `localhost` is another site than the issuer's 127.0.0.1. */
   readonly host?: "127.0.0.1" | "localhost";
   readonly logger?: Logger;
   readonly overrides?: Partial<Config>;
@@ -138,7 +138,7 @@ export async function startPeopleTestbed(options: TestbedOptions = {}): Promise<
       const jar = createBrowserJar();
       const callback = await signInAtIssuer(jar, `${publicUrl}/console/oidc/start${query}`, { login });
       const landed = (await jar.request(callback)).headers.get("location") ?? "";
-      // Cookies are not kept apart by port.
+      // Cookies are shared between ports.
       const cookie = () => [...jar.cookies(publicUrl)].map(([name, value]) => `${name}=${value}`).join("; ");
       return { jar, landed, cookie, get: (path, node = 0) => readAnswer(`${urls[node]}${path}`, cookie()) };
     },

@@ -7,10 +7,13 @@ import type { Perch } from "./harness.ts";
 export const uuidOf = (prefix: "agent" | "consoleSession" | "key" | "organisation", id: string): string =>
   parsePublicId(prefix, id) ?? "";
 
-/** Runs steps of housekeeping on the database of this Perch, and shows what they did. */
+/** Runs steps of housekeeping on the database of this Perch, and shows their effects. */
 export function createPurgeTestbed(perch: Pick<Perch, "server" | "database">) {
   const steps = housekeepingSteps(perch.server.core, { eraseUser: async () => undefined });
-  /** As a superuser, to whom policies and triggers do not apply: only so can a time be set in the past. */
+  /**
+   * Runs as a superuser, to whom policies and triggers do not apply, because only a superuser can set a time in the
+   * past.
+   */
   const asSuperuser = <T>(work: (client: pg.Client) => Promise<T>): Promise<T> =>
     withClient(perch.database.adminUrl, async (client) => {
       await client.query("set session_replication_role = replica");
@@ -29,7 +32,7 @@ export function createPurgeTestbed(perch: Pick<Perch, "server" | "database">) {
     },
     countRows: async (table: string, condition: string, values: unknown[] = []): Promise<number> =>
       (await query<{ n: number }>(`select count(*)::int as n from ${table} where ${condition}`, values))[0]?.n ?? 0,
-    /** What `perch_purged_rows_total` says. */
+    /** The value of `perch_purged_rows_total`. */
     countPurged: async (): Promise<Record<string, number>> => {
       const { text } = await perch.server.core.telemetry.read();
       const series = text.matchAll(/^perch_purged_rows_total\{table="(\w+)"\} (\d+)$/gm);

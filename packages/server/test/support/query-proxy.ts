@@ -1,7 +1,10 @@
 import { once } from "node:events";
 import { connect, createServer, type Socket } from "node:net";
 
-/** Where a client's conversation with PostgreSQL breaks off: before this query reaches the server, or before its answer comes back. */
+/**
+ * The point at which a client's conversation with PostgreSQL breaks off: before this query reaches the server, or
+ * before its answer comes back.
+ */
 export interface Boundary {
   /** Counted from 0, over all connections. */
   readonly query: number;
@@ -22,7 +25,7 @@ interface Message {
   readonly bytes: Buffer;
 }
 
-/** Splits what a client sends into the messages of PostgreSQL's protocol. */
+/** Splits the bytes of a client into the messages of PostgreSQL's protocol. */
 function createMessageReader(): (chunk: Buffer) => Message[] {
   let rest: Buffer = Buffer.alloc(0);
   let isStarted = false;
@@ -44,12 +47,13 @@ function createMessageReader(): (chunk: Buffer) => Message[] {
 /** A Query has its text, a Parse the statement's name before it. */
 const textOf = ({ type, bytes }: Message): string => bytes.toString("utf8", 5).split("\0")[type === "Q" ? 0 : 1] ?? "";
 
-/** The messages of a statement with parameters. They are kept until its Sync and forwarded as one query. */
+/** The messages of a statement with parameters. They are buffered until its Sync and forwarded as one query. */
 const extendedTypes = ["P", "B", "D", "E", "S"];
 
 /**
- * A TCP proxy before PostgreSQL that counts queries exactly. From the boundary on it forwards nothing in either direction, and it
- * calls `onBoundary`, which ends the client. The server sees what it sees of a client that was killed: its connection is closed.
+ * A TCP proxy before PostgreSQL that counts queries exactly. From the boundary on it forwards nothing in either
+ * direction, and it calls `onBoundary`, which ends the client. To the server, this looks like a killed client: its
+ * connection is closed.
  */
 export async function startQueryProxy(
   databaseUrl: string,
@@ -95,7 +99,7 @@ export async function startQueryProxy(
       sockets.add(socket);
       socket.on("error", () => {}).on("close", () => sockets.delete(socket));
     }
-    // An orderly end: the server first reads what was sent before it.
+    // An orderly end: the server first reads everything that was sent before it.
     client.on("close", () => server.end());
     server.on("close", () => client.destroy());
   }).listen(0, "127.0.0.1");

@@ -10,7 +10,7 @@ interface CatalogueTable {
   readonly isPartitioned: boolean;
 }
 
-/** What the database itself says. */
+/** The facts from the database itself. */
 export interface Catalogue {
   readonly tables: readonly CatalogueTable[];
   /** Texts of our database functions, by name. */

@@ -5,7 +5,7 @@ import { Redis } from "iovalkey";
 import pg from "pg";
 import { expect, vi } from "vitest";
 
-/** What is counted of a run, in the order of the table's columns. */
+/** The counted costs of a run, in the order of the table's columns. */
 export const costNames = [
   "statements",
   "transactions",
@@ -22,24 +22,24 @@ export type RunCost = Readonly<Record<CostName, number>>;
 
 export interface MeasuredRun {
   readonly cost: RunCost;
-  /** The single things that were counted, so that a reader sees what was added. */
+  /** The counted items, so that a reader sees which one was added. */
   readonly seen: Readonly<Partial<Record<CostName, readonly string[]>>>;
 }
 
 export interface RunCosts {
   /** How many records the engine's log has. */
   readonly countLogRecords: () => Promise<number>;
-  /** Does `work`, waits until nothing of it is under way any more, and returns what it cost. */
+  /** Does `work`, waits until none of it is under way any more, and returns its cost. */
   readonly measure: (work: () => Promise<void>) => Promise<MeasuredRun>;
   readonly stop: () => void;
 }
 
-/** Ids differ between runs, and would make the lists of what was seen hard to compare. */
+/** Ids differ between runs, and would make the lists of items hard to compare. */
 const withoutIds = (text: string): string => text.replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, "…").replaceAll(/\s+/g, " ");
 
 /**
- * Statements of timers, which are sent whether or not there are runs: the last use of keys, the repair of epochs, and the sweeps of
- * engine tasks, of runs that are ready to go on, and of approvals whose time is over.
+ * Statements of timers, which are sent whether or not there are runs: the last use of keys, the repair of epochs, and
+ * the sweeps of engine tasks, of runs that are ready to go on, and of expired approvals.
  */
 const timerStatements =
   /\b(mark_keys_used|list_lost_epoch_changes|delete_epoch_changes|(count_waiting|claim|delete)_engine_tasks|claim_ready_runs|expire_approvals|count_waiting)\(/;
@@ -49,7 +49,10 @@ const recordStatements = /\brecord_runs?\w*\(/;
 const byteLength = (values: readonly unknown[]): number =>
   values.reduce<number>((sum, value) => sum + (typeof value === "string" ? Buffer.byteLength(value) : 0), 0);
 
-/** Counts what the database clients of this process send. A statement outside `begin` and `commit` is a transaction of its own. */
+/**
+ * Counts the statements of the database clients of this process. A statement outside `begin` and `commit` is a
+ * transaction of its own.
+ */
 function watchStatements() {
   const spy = vi.spyOn(pg.Client.prototype, "query");
   const takeSent = () => {
@@ -80,7 +83,7 @@ function watchStatements() {
   };
 }
 
-/** Counts the commands that clients send to Valkey. What a script calls within Valkey is part of its one call. */
+/** Counts the commands that clients send to Valkey. The calls of a script within Valkey are part of its one call. */
 async function watchValkey(url: string) {
   const client = new Redis(url);
   const monitor = await client.monitor();
@@ -112,7 +115,7 @@ async function watchValkey(url: string) {
   };
 }
 
-/** Metrics of the engine, each with the label that tells its parts apart. */
+/** Metrics of the engine, each with the label that distinguishes its parts. */
 const engineMetrics = {
   records: ["restate_bifrost_sequencer_committed_records_total"],
   bytes: ["restate_bifrost_sequencer_committed_records_bytes_total"],
@@ -173,7 +176,7 @@ async function countOpenInvocations({ adminUrl }: RestateNode): Promise<number |
 
 const quietMs = 30;
 
-/** Counts what runs cost: at the database clients of this process, and in a Valkey and an engine that nobody else uses. */
+/** Counts the costs of runs: at the database clients of this process, and in a Valkey and an engine of its own. */
 export async function countRunCosts(engine: RestateNode, valkeyUrl: string): Promise<RunCosts> {
   const statements = watchStatements();
   const valkey = await watchValkey(valkeyUrl);

@@ -5,7 +5,10 @@ import { createLink, returnUrl } from "./consents.ts";
 import { ok } from "./contract-client.ts";
 import type { Organisation } from "./harness.ts";
 
-/** What a node needs so that users can connect accounts of a provider on this machine. Browsers of tests go to the node itself. */
+/**
+ * The settings of a node on which users can connect accounts of a provider on this machine. Browsers of tests go to the
+ * node itself.
+ */
 export const connectionConfig = {
   publicUrl: "http://localhost:7400",
   outboundAllowedPrivateRanges: ["127.0.0.1/32"],

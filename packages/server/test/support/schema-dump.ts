@@ -2,7 +2,7 @@ import { withClient } from "@perch/testkit/installation/scratch-database.ts";
 import { run } from "@perch/testkit/services/commands.ts";
 import { binDir, isPostgresInstalled, runInPostgresRoot } from "@perch/testkit/services/postgres.ts";
 
-/** Of the version of the server that `pnpm services up` installs, or the machine's own for another server. */
+/** Runs pg_dump of the version that `pnpm services up` installs, or the machine's own for another server. */
 const runPgDump = (args: readonly string[]): Promise<string> =>
   isPostgresInstalled() && process.getuid?.() === 0
     ? runInPostgresRoot(`${binDir}/pg_dump`, args)

@@ -7,7 +7,7 @@ import { invokeAgent } from "./invoke-calls.ts";
 export type Tool = NonNullable<AgentDefinitionPatch["tools"]>[number];
 type HttpTool = Extract<Tool, { type: "http" }>;
 
-/** What a secret's `hosts` say of an address of the test: with its scheme, because it is not HTTPS. */
+/** The form of a test address in a secret's `hosts`: with its scheme, because it is not HTTPS. */
 export const hostOf = (url: string): string => new URL(url).origin;
 
 export const bearer = { Authorization: "Bearer {{secret.github_token}}" };
@@ -22,7 +22,7 @@ export const httpTool = (url: string, change: Partial<HttpTool> = {}): Tool => (
   ...change,
 });
 
-/** For `startScriptServer`: the message names a tool call, and the reply is the result that the model was given. */
+/** For `startScriptServer`: the message names a tool call, and the reply is the result that the model got. */
 export function callThenQuote(call: ModelCall): object {
   const result = call.messages.findLast(({ role }) => role === "tool");
   if (call.step > 1 && result) return { reply: result.content || "(nothing)" };
@@ -44,7 +44,7 @@ interface Invocation {
   readonly context?: object;
 }
 
-/** Lets the model call a tool. Returns what the model was given, or why the run failed. */
+/** Makes the model call a tool. Returns the result that the model got, or why the run failed. */
 export async function callTool(
   node: { readonly url: string },
   { adminKey }: Organisation,

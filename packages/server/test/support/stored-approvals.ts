@@ -40,7 +40,10 @@ export const amountSchema = {
 
 const nothingBefore = { progress: { step: 1, messages: [] }, reply: null, results: [] };
 
-/** A run that waits for persons, as a worker leaves it, and the public ids of its approvals. Nobody ran it. */
+/**
+ * A run that waits for persons, as a worker leaves it, and the public ids of its approvals. The run itself was never
+ * executed.
+ */
 export async function insertWaitingRun(
   { server: { core } }: ApiNode,
   organisation: Organisation,
@@ -117,7 +120,7 @@ export async function createOrganisationWithApprover(
   return { organisation, approver: await organisation.createKey({ permissions: [...permissions] }) };
 }
 
-/** Lets the organisation's admin key decide: no role may. */
+/** Allows the organisation's admin key to decide, because no role may. */
 export async function allowAdminToDecide({ call }: Organisation): Promise<void> {
   const { id: key_id, permissions } = ok(await call("GET /v1/me", {})).data.key;
   const body = { permissions: [...new Set([...permissions, "approve" as const])] };

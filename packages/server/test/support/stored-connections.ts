@@ -15,7 +15,7 @@ export interface StoredConnection {
   readonly status?: ConnectionStatus;
   readonly configuration?: Partial<OAuthConfiguration>;
   readonly tokens?: Partial<OAuthTokens>;
-  /** From now on, by the database's clock. Null: the provider did not say. */
+  /** From now on, by the database's clock. Null means that the provider named no time. */
   readonly expiresInSeconds?: number | null;
 }
 
@@ -35,7 +35,7 @@ const partyAt = (issuer: string): OAuthConfiguration => ({
   scopes: [],
 });
 
-/** A connection as a confirmed consent leaves it, and its public id. Nobody consented. */
+/** A connection as a confirmed consent leaves it, and its public id. No user consented. */
 export async function insertConnection(
   { server: { core } }: ApiNode,
   organisation: Pick<Organisation, "id" | "call">,

@@ -27,7 +27,7 @@ const statement = `
       from (select $10::timestamptz(3) - number * $11::bigint * interval '1 ms' as at from generate_series(0, $12 - 1) number) times
     returning id`;
 
-/** Inserts the records of runs that nobody ran, and returns their ids, newest first. */
+/** Inserts the records of runs that were never executed, and returns their ids, newest first. */
 export const insertRuns = (adminUrl: string, runs: StoredRuns): Promise<string[]> =>
   withClient(adminUrl, async (client) => {
     const { count = 1, newest = new Date(), stepMs = 1, status = "completed", environment = "production" } = runs;

@@ -11,7 +11,7 @@ export interface WaitingRows {
   readonly acceptedAt?: Date;
   readonly userId?: string;
   readonly sessionId?: string;
-  /** Of each run. */
+  /** The number of approvals of each run. */
   readonly approvals?: number;
   readonly expiresAt?: Date;
   /** `turn`: behind another run of its session, without approvals of its own. */

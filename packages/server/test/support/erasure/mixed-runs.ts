@@ -17,7 +17,7 @@ export const createUsers = (count: number): MarkedUser[] =>
     return { id: `user/${word}@example.com`, word };
   });
 
-/** Calls a tool with what the user said, and repeats it. */
+/** Calls a tool with the user's message, and repeats it. */
 export const startTalkingModel = (): Promise<ScriptServer> =>
   startScriptServer((call) => {
     const text = lastUserMessage(call);
@@ -28,7 +28,7 @@ export const startTalkingModel = (): Promise<ScriptServer> =>
       : { reply: `I heard: ${text}`, delay_ms: text.includes("slow") ? 2500 : 0 };
   });
 
-/** Agents that keep as much as they can: memories, contents of steps, sessions. */
+/** Agents that store as much as they can: memories, contents of steps, sessions. */
 export async function createAgents(organisation: Organisation): Promise<void> {
   const { call } = organisation;
   await createScriptedAgent(organisation, [], {}, "tools");
@@ -52,7 +52,7 @@ const invoke =
       { agent, headers: { "idempotency-key": `run-${n}-${word.slice(0, 3)}` } },
     );
 
-/** What users do, by turns. */
+/** The actions of users, by turns. */
 const acts: readonly Act[] = [
   invoke("bot"),
   async (perch, organisation, user, n) =>

@@ -12,7 +12,7 @@ export const runsOf = "select id from invocations where organisation_id = $1 and
 
 const eventsOf = `select id from events where id in (${runsOf}) or organisation_id = $1 and data ->> 'user_id' = $2`;
 
-/** What the receipt has to say, counted before the erasure and by another way. */
+/** The expected receipt, counted before the erasure and in another way. */
 const expectedCounts = {
   "connected accounts": "select count(*) from connections where organisation_id = $1 and user_id = $2",
   memories: "select count(*) from memories where organisation_id = $1 and owner = '=' || $2",
@@ -76,7 +76,7 @@ export const readRowsOfOthers = ({ database }: Perch, word: string): Promise<Rec
     return rows;
   });
 
-/** Of every table that has an organisation, as the catalogue lists them. */
+/** Rows of every table that has an organisation, as the catalogue lists them. */
 export const countRows = ({ database }: Perch, organisation: Organisation): Promise<Record<string, number>> =>
   withClient(database.adminUrl, async (admin) => {
     const { rows: tables } = await admin.query<{ name: string }>(
@@ -93,7 +93,7 @@ export const countRows = ({ database }: Perch, organisation: Organisation): Prom
     return counts;
   });
 
-/** Clears that nobody works on: one of the user's memory, one of a session. */
+/** Clears without a worker: one of the user's memory, one of a session. */
 export const insertOpenClears = (perch: Perch, organisation: Organisation, { id, word }: MarkedUser) =>
   queryRows(
     perch,

@@ -21,7 +21,7 @@ async function readValkey(url: string): Promise<string> {
     const entries = [];
     for (const key of await valkey.keys("*")) {
       const type = await valkey.type(key);
-      // One that expired in between.
+      // A row that expired in between.
       if (type === "none") continue;
       const read = readers[type];
       if (!read) throw new Error(`${key} is a ${type}, which is not read here`);
@@ -33,7 +33,10 @@ async function readValkey(url: string): Promise<string> {
   }
 }
 
-/** What is stored encrypted and can hold a user's text: kept answers, contents of steps, and what runs and persons wait and wrote. */
+/**
+ * Encrypted columns that can contain a user's text: stored answers, contents of steps, the state of waiting runs, and
+ * the texts of approvers.
+ */
 const openSealed = ({ database, server: { core } }: Perch): Promise<string> =>
   withClient(database.adminUrl, async (admin) => {
     const answers = await admin.query(
@@ -64,7 +67,7 @@ const openSealed = ({ database, server: { core } }: Perch): Promise<string> =>
     ]);
   });
 
-/** Where a word is found, in whatever form: by table, and in what else keeps something. */
+/** The places in which a word is found, in any form: by table, and in the other stores. */
 export async function findTraces(perch: Perch, word: string): Promise<string[]> {
   const { adminUrls, valkeyUrl } = perch.server.core.config;
   const tables = (await readDatabaseRows(perch.database.adminUrl)).split("\n").filter((line) => line !== "");
