@@ -52,7 +52,7 @@ describe("a check as a way into the network", () => {
 });
 
 describe("many checks of addresses that never answer", () => {
-  test("hold no more than the organisation's part: the rest is 429, and another organisation is served", async () => {
+  test("occupy no more than the organisation's share: the rest is 429, and another organisation is served", async () => {
     verifies("agent.check");
     const silent = await startToolServer(hang);
     onTestFinished(silent.close);

@@ -89,12 +89,12 @@ test.each(["read", "write"])("a key with %s decides nothing, and sees no argumen
   expect(shown.data).toMatchObject({ status: "open", contents: null });
 });
 
-describe("who may have links sent", () => {
+describe("keys that may have links sent", () => {
   const create = "POST /v1/webhooks";
   const update = "PATCH /v1/webhooks/{webhook_id}";
   const body = { url: "https://hooks.example/mine", events: ["agent.action_required" as const], approval_links: true };
 
-  // Who may decide, too: by a link it could decide on its own runs.
+  // A key that may decide is refused too, because a link would allow it to decide on its own runs.
   const refusedKeys = ["write", "decider"] as const;
 
   test.each(refusedKeys)("a %s key cannot create such a webhook, nor turn one of its own into one", async (key) => {
@@ -138,7 +138,7 @@ describe("who may have links sent", () => {
     expect(ok(await organisation.call(create, { body })).data.approval_links).toBe(true);
   });
 
-  test("a key of one agent gets links of that agent alone", async () => {
+  test("a key of one agent gets links of only that agent", async () => {
     const key = await organisation.createKey({ permissions: ["read", "write", "manage"], agent_id: "other" });
     expectError(await organisation.call(create, { body }, key), "forbidden");
     expectError(await organisation.call(create, { body: { ...body, agent_id: "bot" } }, key), "not_found");
@@ -165,7 +165,7 @@ describe("who may have links sent", () => {
 describe("without PERCH_PUBLIC_URL", () => {
   const unnamed = usePerch();
 
-  test("400 says what to set", async () => {
+  test("400 names the setting", async () => {
     const { call } = await unnamed().createOrganisation();
     const body = {
       url: "https://hooks.example/mine",

@@ -60,7 +60,7 @@ async function expectNotValid(token: string, form: Readonly<Record<string, strin
 const call = <K extends Parameters<Organisation["call"]>[0]>(...args: Parameters<typeof organisation.call<K>>) =>
   organisation.call(...args);
 
-test("a link works for its holder: what follows is refused for the right reason", async () => {
+test("a link works for its recipient, so the refusals below have the right reason", async () => {
   const { run, approval, token, form } = await createLink();
   const page = await sendForm(perch(), token, form);
   expect(page).toMatchObject({ status: 200, body: expect.stringContaining("You have approved this.") });
@@ -176,7 +176,7 @@ describe("a link that is not valid gets one page, whatever is wrong with it:", (
     expect(await readStatus(approval)).toBe("approved");
   });
 
-  test("used at the same time: one of ten decides", async () => {
+  test("used at the same time: one of ten requests decides", async () => {
     const { token, form, approval } = await createLink();
     const pages = await Promise.all(
       Array.from({ length: 10 }, (_, i) =>
@@ -214,7 +214,7 @@ describe("a link that is not valid gets one page, whatever is wrong with it:", (
     expect(await readStatus(approval)).toBe("open");
   });
 
-  test("its agent lets nobody in from this address, or wants tokens of users", async () => {
+  test("its agent refuses this address, or requires tokens of users", async () => {
     const { token, form, approval } = await createLink();
     const agent = { params: { agent_id: "bot" } };
     const ipWhitelist = { enabled: true, addresses: ["192.0.2.1", "127.0.0.1"] };
@@ -321,7 +321,7 @@ describe("a link is not a voter:", () => {
 });
 
 describe("the page", () => {
-  test("runs and loads nothing, whatever the arguments say, and shows what is hidden in them", async () => {
+  test("runs and loads nothing, whatever the arguments contain, and shows hidden characters in them", async () => {
     const text = `</pre><script>alert(1)</script><img src=x onerror=alert(1)>\r\nSet-Cookie: a=b\u202Egnp.exe\u200B'"&`;
     const { token } = await createLink({ tool: "pay", arguments: { [text]: text } });
     const page = await openLink(perch(), token);
@@ -341,7 +341,7 @@ describe("the page", () => {
     expect(page.body).not.toContain(token);
   });
 
-  test("does not let anybody approve what it does not show whole", async () => {
+  test("offers no approval of arguments that it does not show whole", async () => {
     const { approval, token, form } = await createLink({ arguments: { note: "x".repeat(20_000), amount: 1_000_000 } });
     const page = await openLink(perch(), token);
     expect(page.body).not.toContain("1000000");
@@ -364,7 +364,7 @@ describe("the page", () => {
     expect(await readStatus(approval)).toBe("answered");
   });
 
-  test("says who can give an answer with several parts, and lets it be rejected", async () => {
+  test("names who can give an answer with several parts, and offers to reject it", async () => {
     const parameters = { type: "object", properties: { colour: { type: "string" }, size: { type: "number" } } };
     const { approval, token, form } = await createLink({ kind: "question", question: "Which one?", parameters });
     const { body } = await openLink(perch(), token);
@@ -375,7 +375,7 @@ describe("the page", () => {
   });
 });
 
-test("a forged link asks nothing of the database, so no answer to it, and not its time, tells what exists", async () => {
+test("a forged link causes no database query, so neither its answer nor the time of it shows what exists", async () => {
   const { token, form } = await createLink();
   const forged = Buffer.from(token, "base64url");
   forged.writeUInt8(forged.readUInt8(95) ^ 1, 95);
@@ -390,7 +390,7 @@ test("a forged link asks nothing of the database, so no answer to it, and not it
 describe("with a limit for each address", () => {
   const limited = usePerch({ publicUrl, unauthenticatedRequestsPerMinute: 5 });
 
-  test("whoever guesses links is refused with 429", async () => {
+  test("a client that guesses links is refused with 429", async () => {
     const statuses: number[] = [];
     for (let i = 0; i < 8; i++) statuses.push((await openLink(limited(), forgedToken())).status);
     expect([statuses[0], statuses[7]]).toEqual([404, 429]);

@@ -5,7 +5,7 @@ import { ok } from "../support/contract-client.ts";
 import { type Organisation, usePerch } from "../support/harness.ts";
 import { getLogPage } from "../support/log-calls.ts";
 
-// What one request for logs can make the database do is limited by entries and by bytes, whatever the log holds.
+// The database work of one request for logs is limited by entries and by bytes, whatever the log contains.
 
 const perch = usePerch();
 
@@ -54,14 +54,14 @@ const elapsedMs = async (work: () => Promise<unknown>): Promise<number> => {
 };
 
 describe("a search of logs", () => {
-  test("reads 4 MiB of messages at a time, says that it stopped, and finds the rest by its cursor", async () => {
+  test("reads 4 MiB of messages at a time, reports that it stopped, and finds the rest by its cursor", async () => {
     const organisation = await createOrganisationWithAgent();
     const letters = "(select string_agg(md5(n::text || i::text), '') from generate_series(1, 250) i)";
     await insertMessages(organisation, 1200, `case when n in (3, 600, 1190) then 'Needle ' else '' end || ${letters}`);
     const pages = await readPages(organisation, { contains: "needle" });
     expect(pages.map(({ data }) => data.length)).toEqual([1, 1, 1]);
     expect(numbersOf(pages)).toEqual([3, 600, 1190]);
-    // The cursor brings along what was found before it.
+    // The cursor includes the matches found before it.
     expect(pages.map(({ pagination: { total, total_relation } }) => `${total_relation} ${total}`)).toEqual([
       "gte 1",
       "gte 2",
@@ -93,7 +93,7 @@ describe("a search of logs", () => {
     expect(pages[2]?.pagination).toMatchObject({ total: 5, total_relation: "eq", has_more: false });
   });
 
-  test("counts all matches of what it read, also past a full page, and continues after the page", async () => {
+  test("counts all matches in the entries that it read, also past a full page, and continues after the page", async () => {
     const organisation = await createOrganisationWithAgent();
     await insertMessages(organisation, 500, "case when n % 5 = 0 then 'needle' else 'hay' end");
     const pages = await readPages(organisation, { contains: "NEEDLE", limit: 30 });

@@ -5,7 +5,7 @@ import { listInvocations } from "../../src/runs/record/invocation-queries.ts";
 import { expectError, ok } from "../support/contract-client.ts";
 import { type Organisation, usePerch } from "../support/harness.ts";
 
-// What one request can make a process do is bounded by bytes, and what one organisation asks for delays no other.
+// The work of a process for one request is bounded by bytes, and the requests of one organisation delay no other.
 
 const perch = usePerch();
 
@@ -64,7 +64,7 @@ describe("reads across agents", () => {
 });
 
 describe("a diff of versions", () => {
-  test("never answers with more than a small multiple of what it compares", async () => {
+  test("never answers with more than a small multiple of its input", async () => {
     const { call, organisationId } = await createOrganisationWithAgent();
     const parameters = (value: number) => ({
       type: "object",
@@ -139,7 +139,7 @@ describe("the local embedder", () => {
     });
     expect((await searchOf(other)).status).toBe(200);
     expect(answered).toBeLessThan(30);
-    // Those of the other organisation that waited too long were told so.
+    // Requests of the other organisation that waited too long got an error.
     for (const status of await Promise.all(asked)) expect([200, 429, 503]).toContain(status);
   });
 });

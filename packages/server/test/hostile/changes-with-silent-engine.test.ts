@@ -30,7 +30,7 @@ const maxMedianReadMs = 200;
 const maxMedianOwnReadMs = 2000;
 /** More than a transaction of these changes is idle on a busy machine. */
 const maxIdleInTransactionMs = 1000;
-/** Longer than calls to the engine last that nobody answers. */
+/** Longer than unanswered calls to the engine last. */
 const observedMs = 4000;
 
 let attacker: Organisation;
@@ -96,7 +96,7 @@ async function findLongestIdleUntil(isDone: () => boolean): Promise<number> {
 }
 
 describe("with an engine that accepts connections and does not answer", () => {
-  test("changes of one organisation delay nobody's reads, and no transaction waits for the engine", async () => {
+  test("changes of one organisation delay no other's reads, and no transaction waits for the engine", async () => {
     const endsAtMs = performance.now() + observedMs;
     const isDone = () => performance.now() > endsAtMs;
     const [statuses, own, others, idleMs] = await Promise.all([
@@ -109,7 +109,7 @@ describe("with an engine that accepts connections and does not answer", () => {
     expect.soft(own.medianMs).toBeLessThan(maxMedianOwnReadMs);
     expect.soft(others.medianMs).toBeLessThan(maxMedianReadMs);
     expect.soft(others.statuses).toEqual(new Set([200]));
-    // An organisation that holds its share of transactions is refused with 429. Nothing fails.
+    // An organisation that uses up its share of transactions is refused with 429. Nothing fails.
     expect.soft([...statuses, ...own.statuses].filter((status) => status >= 500)).toEqual([]);
     expect.soft(statuses.filter((status) => status < 300).length).toBeGreaterThan(changesOfEachKind);
   }, 120_000);

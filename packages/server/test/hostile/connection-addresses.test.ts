@@ -10,9 +10,9 @@ import { createAgent, useConsentTestbed } from "../support/consent-testbed.ts";
 import { askForLink, connectedTool, openBrowser } from "../support/consents.ts";
 import { ok } from "../support/contract-client.ts";
 
-/** Attacks 36 to 41 of docs/security/connections.md: metadata that leads Perch to where it must not go. */
+/** Attacks 36 to 41 of docs/security/connections.md: metadata that leads Perch to forbidden addresses. */
 const testbed = useConsentTestbed();
-/** The attacker's server, and one that stands for what is inside. */
+/** The attacker's server, and one that plays an internal service. */
 let evil: ScriptedServer;
 let inside: ScriptedServer;
 beforeAll(async () => {
@@ -29,7 +29,10 @@ const resource = (changes: Readonly<Record<string, unknown>> = {}) => ({
 });
 const registered = { client_id: "registered", token_endpoint_auth_method: "none" };
 const started: ScriptedServer[] = [];
-/** Another one for each test: what a server says of itself is kept for minutes. So none gives back its port before the end. */
+/**
+ * Each test has another server, because a server's metadata is cached for minutes. So no server frees its port before
+ * the end.
+ */
 beforeEach(async () => {
   evil = await startScriptedServer();
   started.push(evil);
@@ -56,7 +59,7 @@ const refused = (answer: Awaited<ReturnType<typeof discover>>) => {
   return JSON.stringify(answer.body);
 };
 
-test("discovery works where it is honest: what follows is refused for the right reason", async () => {
+test("discovery works with an honest server, so the refusals below have the right reason", async () => {
   const { link } = ok(await discover()).data;
   const { location } = await openBrowser(testbed().perch).press(link);
   const { searchParams, origin } = new URL(location);
@@ -64,7 +67,10 @@ test("discovery works where it is honest: what follows is refused for the right 
   expect(searchParams.get("resource")).toBe(`${evil.url}/api`);
 });
 
-/** Of clouds, of this machine, and of private networks. The node may call 127.0.0.1 in tests, and nothing else that is private. */
+/**
+ * Addresses of clouds, of this machine, and of private networks. The node may call 127.0.0.1 in tests, and nothing else
+ * that is private.
+ */
 const privateOrigins = [
   "https://169.254.169.254",
   "https://10.0.0.1",
@@ -148,7 +154,7 @@ describe("attack 39: `resource_metadata` of another origin, in the answer of a t
   });
 });
 
-describe("attack 40: a tool says that its tokens are for another server's resource:", () => {
+describe("attack 40: a tool claims that its tokens are for another server's resource:", () => {
   test.each<[string, (own: string) => unknown]>([
     ["another host", () => "https://mail.example/api"],
     ["another port", () => `${inside.url}/api`],
@@ -170,7 +176,7 @@ describe("attack 40: a tool says that its tokens are for another server's resour
   });
 });
 
-describe("attack 41: metadata that is too large, too slow, or not what it should be", () => {
+describe("attack 41: metadata that is too large, too slow, or malformed", () => {
   test.each<[string, object | string]>([
     ["ten megabytes", "x".repeat(10_000_000)],
     ["ten megabytes of JSON", { ...{ issuer: "x" }, padding: "x".repeat(10_000_000) }],
@@ -189,7 +195,7 @@ describe("attack 41: metadata that is too large, too slow, or not what it should
     ["an id with a line break", { client_id: "a\r\nb" }],
     ["no id", { client_id: undefined }],
     ["a secret with a line break", { client_secret: "a\r\nx: y", token_endpoint_auth_method: "client_secret_basic" }],
-    ["a way to authenticate that nobody asked for", { token_endpoint_auth_method: "private_key_jwt" }],
+    ["a way to authenticate that Perch did not ask for", { token_endpoint_auth_method: "private_key_jwt" }],
   ])("a registration with %s", async (_, changes) => {
     evil.set("/register", { status: 201, body: { ...registered, ...changes } });
     refused(await discover());

@@ -12,7 +12,7 @@ import {
 } from "../support/consents.ts";
 import { ok } from "../support/contract-client.ts";
 
-/** Attacks 1 to 14 of docs/security/connections.md: who consents is who the link was made for. */
+/** Attacks 1 to 14 of docs/security/connections.md: only the user for whom the link was made can consent. */
 const testbed = useConsentTestbed();
 
 const exchanges = (): number => testbed().provider.countTokenRequests("authorization_code");
@@ -20,7 +20,7 @@ const walk = (consent: Parameters<typeof walkConsent>[2]) =>
   walkConsent(testbed().perch, testbed().organisation, consent);
 const statusOf = async (id: string) => (await readConnection(testbed().organisation, id)).status;
 
-test("a consent works for the user it was made for: what follows is refused for the right reason", async () => {
+test("a consent works for the user it was made for, so the refusals below have the right reason", async () => {
   const { organisation } = testbed();
   const before = exchanges();
   const { connection, returned, code } = await walk({ user_id: "ada" });
@@ -47,7 +47,7 @@ describe("a forwarded link", () => {
     expect(provider.tokenRequests.filter(({ status }) => status === 200)).toHaveLength(before);
   });
 
-  test("attack 2: the attacker's finished return address, given to a victim, connects nobody", async () => {
+  test("attack 2: the attacker's finished return address, given to a victim, makes no connection", async () => {
     const { organisation } = testbed();
     const before = exchanges();
     const { connection, returned } = await walk({ user_id: "mallory" });
@@ -215,7 +215,7 @@ describe("the code for the application", () => {
     expect([exchanges() - before, await statusOf(connection.id)]).toEqual([1, "active"]);
   });
 
-  test("attack 13: two confirm at once, one of them for another user: it is active for its own user, or for nobody", async () => {
+  test("attack 13: two confirm at once, one of them for another user: it is active for its own user, or not at all", async () => {
     const { organisation } = testbed();
     const { connection, code } = await walk({ user_id: "ada" });
     const answers = await Promise.all(
@@ -226,7 +226,7 @@ describe("the code for the application", () => {
     expect([user_id, status]).toEqual(["ada", answers[1]?.status === 200 ? "active" : "pending"]);
   });
 
-  test("attack 14: a new link while somebody is at the provider makes the earlier one void", async () => {
+  test("attack 14: a new link while a user is at the provider makes the earlier one void", async () => {
     const { perch, organisation } = testbed();
     await connect(perch, organisation, { user_id: "ada" });
     const { connection, browser, callback, code } = await walk({ user_id: "ada" });

@@ -20,7 +20,10 @@ import { ok } from "../support/contract-client.ts";
 
 /** Attacks 29 to 35 of docs/security/connections.md: authorization servers that lie, or are mixed up. */
 const testbed = useConsentTestbed();
-/** Another one for each test: what a server says of itself is kept for minutes. So none gives back its port before the end. */
+/**
+ * Each test has another server, because a server's metadata is cached for minutes. So no server frees its port before
+ * the end.
+ */
 let evil: ScriptedServer;
 const started: ScriptedServer[] = [];
 beforeEach(async () => {
@@ -30,7 +33,7 @@ beforeEach(async () => {
 });
 afterAll(() => Promise.all(started.map((server) => server.close())));
 
-/** A consent up to the moment where the honest provider has sent the browser back. */
+/** A consent up to the moment at which the honest provider has sent the browser back. */
 async function walkToCallback(user_id = "ada") {
   const { perch, organisation } = testbed();
   const browser = openBrowser(perch);
@@ -39,7 +42,7 @@ async function walkToCallback(user_id = "ada") {
   return { browser, connection, callback };
 }
 
-/** The agent's own application is told that it failed, or nobody is: no code is given out. */
+/** At most the agent's own application learns that it failed; no code is given out. */
 function expectNoCode({ status, location }: { readonly status: number; readonly location: string }): void {
   if (location === "") {
     expect(status).toBe(404);
@@ -55,7 +58,7 @@ describe("attack 29: the answer of another server, by its `iss`:", () => {
     ["with a slash at the end", (iss) => `${iss}/`],
     ["in upper case", (iss) => iss.toUpperCase()],
     ["empty", () => ""],
-    ["left out, where the server has promised it", () => undefined],
+    ["left out, though the server has promised it", () => undefined],
   ])("%s", async (_, change) => {
     const { browser, callback, connection } = await walkToCallback();
     const iss = change(callback.searchParams.get("iss") ?? "");
@@ -106,7 +109,7 @@ test("attack 31: the attacker's server sends the browser to the honest one, to g
   expect(evil.countCalls("/token")).toBe(0);
 });
 
-test("attack 32: a definition that names another token endpoint while somebody consents: code and verifier go to the server that was asked", async () => {
+test("attack 32: a definition that names another token endpoint while a user consents: code and verifier go to the server that was asked", async () => {
   const { perch, organisation, provider } = testbed();
   const { browser, callback, connection } = await walkToCallback("victor");
   const { location } = await browser.request(callback.href);
@@ -123,7 +126,7 @@ test("attack 32: a definition that names another token endpoint while somebody c
   expect(perch.url).toBeTruthy();
 });
 
-describe("attack 33: what a token endpoint may say", () => {
+describe("attack 33: the answers that a token endpoint may give", () => {
   const tokens = {
     access_token: "a".repeat(40),
     token_type: "Bearer",
@@ -190,7 +193,7 @@ describe("attack 34: a weaker protocol is offered", () => {
     expect(JSON.stringify(answer.body)).not.toMatch(/alert\(1\)|text\/html/);
   });
 
-  test("S256 is what is used, with a verifier of its own for each consent", async () => {
+  test("S256 is used, with a verifier of its own for each consent", async () => {
     const { perch, organisation } = testbed();
     const challenges = await Promise.all(
       ["ada", "bob"].map(async (user_id) => {
@@ -204,7 +207,7 @@ describe("attack 34: a weaker protocol is offered", () => {
   });
 });
 
-test("attack 35: metadata of a server that changes its mind between the link and the callback does not count: what was found first is used", async () => {
+test("attack 35: metadata of a server that changes between the link and the callback does not count: the first metadata is used", async () => {
   const { perch, organisation, provider } = testbed();
   await createAgent(organisation, "fickle", connectedTool(`${evil.url}/api`, evil.url));
   evil.set("/token", { body: { access_token: "t".repeat(40), token_type: "Bearer", expires_in: 60 } });

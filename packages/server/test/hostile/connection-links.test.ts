@@ -17,7 +17,7 @@ const testbed = useConsentTestbed();
 const link = async (user_id = "ada") => (await createLink(testbed().organisation, { user_id })).link;
 const browser = () => openBrowser(testbed().perch);
 
-/** What differs between two requests anyway is left out. */
+/** Parts that differ between any two requests are left out. */
 const contentsOf = ({ status, headers, body }: BrowserAnswer) => {
   const { date: _, "x-correlation-id": __, ...rest } = Object.fromEntries(headers);
   return { status, headers: rest, body };
@@ -85,7 +85,7 @@ describe("a link that is not valid gets one page, whatever is wrong with it:", (
     await expectNotValid(newer.link);
   });
 
-  test("attack 18: a link of an agent that lets nobody in from this address, and of one that is deleted", async () => {
+  test("attack 18: a link of an agent that refuses this address, and of one that is deleted", async () => {
     const { organisation, perch } = testbed();
     const url = await link();
     const params = { agent_id: "bot" };
@@ -139,7 +139,7 @@ describe("the page and its button", () => {
     }
   });
 
-  test("attack 22: markup and characters that reorder text, in what an agent's owner writes", async () => {
+  test("attack 22: markup and characters that reorder text, in the texts of an agent's owner", async () => {
     const { organisation, mail, provider } = testbed();
     const name = "x";
     const description = '<script>alert(1)</script>"><img src=x onerror=alert(1)>\u202e';
@@ -153,7 +153,7 @@ describe("the page and its button", () => {
     expect(body).toContain("app.example");
   });
 
-  test("attack 23: the page does not name the user, and shows where it leads: the hosts of the provider and of the application", async () => {
+  test("attack 23: the page does not name the user, and shows its targets: the hosts of the provider and of the application", async () => {
     const { provider } = testbed();
     const { body } = await browser().request(await link("ada@secret.example"));
     expect(body).not.toContain("ada@secret.example");
@@ -161,7 +161,7 @@ describe("the page and its button", () => {
     expect(body).toContain("app.example");
   });
 
-  test("attack 24: a cookie that a sibling domain or an http page plants: the name is one that browsers take from this host over https alone", async () => {
+  test("attack 24: a cookie that a sibling domain or an http page plants: browsers accept its name only from this host over https", async () => {
     const { organisation, perch } = testbed();
     const own = openBrowser(perch);
     const { link: url, id } = await createLink(organisation, { user_id: "ada" });

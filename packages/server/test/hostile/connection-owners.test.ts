@@ -18,7 +18,7 @@ const body = { user_id: "ada", code: "x" };
 const reach = ({ call }: Organisation, operation: ById, agent_id: string, connection_id: string, as?: string) =>
   call(operation, { params: { agent_id, connection_id }, ...(operation.endsWith("confirm") && { body }) } as never, as);
 
-/** With what names it taken out: nothing else may differ between an id that others have and one that nobody has. */
+/** Without the parts that name it. Nothing else may differ between an id of another organisation and an unused id. */
 const refusalOf = async (answer: ReturnType<typeof reach>, id: string) => {
   const { status, body } = await answer;
   return {
@@ -95,7 +95,7 @@ describe("attack 46: a user of an agent whose callers show who they are", () => 
     return { status: response.status, body: (await response.json()) as { data: never } };
   }
 
-  test("creates, sees, confirms and revokes connections of that user alone", async () => {
+  test("creates, sees, confirms and revokes connections of only that user", async () => {
     const { perch, organisation } = testbed();
     const { id } = await connect(perch, organisation, { user_id: "victor" });
     const pending = await walkConsent(perch, organisation, { user_id: "ada" });

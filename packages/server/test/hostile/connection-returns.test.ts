@@ -10,7 +10,7 @@ import {
   walkConsent,
 } from "../support/consents.ts";
 
-/** Attacks 25 to 28 of docs/security/connections.md: where a browser may be sent. */
+/** Attacks 25 to 28 of docs/security/connections.md: the targets to which a browser may be sent. */
 const testbed = useConsentTestbed();
 
 describe("attack 25: a return address that is not registered for the tool, letter by letter:", () => {
@@ -70,7 +70,7 @@ test("attack 26: a return address that another tool, another agent or another or
   expect(link).toContain(publicUrl);
 });
 
-test("attack 27: an open redirect: no parameter of the link, its form or the callback changes where it leads", async () => {
+test("attack 27: an open redirect: no parameter of the link, its form or the callback changes the target", async () => {
   const { perch, organisation, provider } = testbed();
   const evil = "https://evil.example/";
   const names = ["return_url", "redirect_uri", "redirect", "next", "url", "return_to", "state_url", "iss_url"];
@@ -97,7 +97,7 @@ test.each([
   ["an error with markup", "error=%3Cscript%3Ealert(1)%3C/script%3E", "server_error"],
   ["an error that is not in the standard", "error=evil&error_description=x", "server_error"],
   ["an error address", "error=access_denied&error_uri=https://evil.example", "access_denied"],
-])("attack 28: what the provider says as it sends the browser back goes no further: %s", async (_, sent, expected) => {
+])("attack 28: the provider's parameters on the return of the browser go no further: %s", async (_, sent, expected) => {
   const { perch, organisation, provider } = testbed();
   const browser = openBrowser(perch);
   const { link, id } = await createLink(organisation, { user_id: "ada" });

@@ -28,7 +28,7 @@ beforeEach(() => {
   testbed().mail.calls.length = 0;
 });
 
-/** Lets a run of this user call the tool, and returns what the model was told. */
+/** Runs the agent for this user with a call of the tool, and returns the result that the model got. */
 const readMail = (user_id: string | undefined, args: object = {}) =>
   callTool(testbed().perch, testbed().organisation, {
     tool: "mail",
@@ -47,7 +47,7 @@ const setTools = async (...tools: readonly object[]) =>
 const authorizationsAt = (calls: ScriptedServer["calls"]) => calls.map(({ headers }) => headers.authorization);
 const notConnected = /connect/i;
 
-test("a run is called with the account of its own user: what follows is refused for the right reason", async () => {
+test("a run uses the account of its own user, so the refusals below have the right reason", async () => {
   const { perch, organisation, mail } = testbed();
   await connect(perch, organisation, { user_id: "u-1", login: "ada" });
   await connect(perch, organisation, { user_id: "u-2", login: "bob" });
@@ -124,7 +124,7 @@ describe("a definition that leads elsewhere than when the user consented", () =>
   });
 });
 
-describe("attack 53: a row that is changed in the database, by somebody without the master key:", () => {
+describe("attack 53: a row that is changed in the database, by an attacker without the master key:", () => {
   const asAdmin = (sql: string, values: readonly unknown[]) =>
     withClient(testbed().perch.database.adminUrl, (client) => client.query(sql, [...values]));
 
@@ -162,7 +162,7 @@ describe("attack 53: a row that is changed in the database, by somebody without 
   });
 });
 
-describe("what a tool does with a token", () => {
+describe("uses of a token by a tool", () => {
   /** A connected tool at the attacker's own server, whose tokens the honest provider gives. */
   async function connectEvil(login = "ada") {
     const { perch, organisation, provider } = testbed();

@@ -9,7 +9,7 @@ import { sendRawRequest } from "../support/raw-request.ts";
 /** Attacks of docs/security/console-sessions.md by pages of other sites; the rest is in the files beside this one. A proxy in front ends TLS: its address is trusted. */
 const perch = usePerch({ trustedProxies: ["127.0.0.1"], corsOrigins: ["https://app.example"] });
 const site = "https://perch.example";
-/** What the proxy passes on for a browser at `https://perch.example`. */
+/** The headers that the proxy passes on for a browser at `https://perch.example`. */
 const atSite = { host: "perch.example", "x-forwarded-proto": "https", origin: site };
 
 let organisation: Organisation;
@@ -30,14 +30,14 @@ test("the cookie of a site is bound to its host, HTTPS and the whole site, and s
   );
 });
 
-test("a page of the site itself can do its work: what follows is refused for the right reason", async () => {
+test("a page of the site itself can do its work, so the refusals below have the right reason", async () => {
   expect((await createAgent({})).status).toBe(201);
   expect((await victim.send("/v1/agents", { headers: { "sec-fetch-site": "none", origin: undefined } })).status).toBe(
     200,
   );
 });
 
-describe("a request that another page makes with the cookie is refused, though SameSite should have kept the cookie back:", () => {
+describe("a request that another page makes with the cookie is refused, though SameSite should have withheld the cookie:", () => {
   test.each<[string, Record<string, string | undefined>]>([
     ["a form", { "sec-fetch-site": "cross-site", origin: "https://evil.example", "x-csrf-token": undefined }],
     ["a form with an opaque origin", { "sec-fetch-site": undefined, origin: "null" }],
@@ -51,7 +51,7 @@ describe("a request that another page makes with the cookie is refused, though S
       { "sec-fetch-site": "cross-site", origin: "https://app.example" },
     ],
     ["an origin that begins like ours", { "sec-fetch-site": undefined, origin: "https://perch.example.evil.example" }],
-    ["an address that somebody typed, as a change", { "sec-fetch-site": "none", origin: undefined }],
+    ["an address that a user typed, as a change", { "sec-fetch-site": "none", origin: undefined }],
   ])("%s", async (_, headers) => {
     verifies("console.csrf");
     expect(await createAgent(headers)).toMatchObject({ status: 403, error: { code: "forbidden" } });
@@ -63,7 +63,7 @@ describe("a request that another page makes with the cookie is refused, though S
     expect((await victim.send("/v1/agents", { headers })).status).toBe(403);
   });
 
-  test("CORS lets nobody read with the cookie", async () => {
+  test("CORS allows no page to read with the cookie", async () => {
     const answer = await sendRawRequest(`${perch().url}/v1/me`, {
       method: "OPTIONS",
       headers: { ...atSite, origin: "https://app.example", "access-control-request-method": "GET" },
@@ -117,7 +117,7 @@ describe("signing in is refused", () => {
     });
   });
 
-  test("for a form, whose body is no JSON", async () => {
+  test("for a form, whose body is not JSON", async () => {
     const { status, headers } = await sendRawRequest(`${perch().url}/v1/console/sessions`, {
       method: "POST",
       headers: { ...atSite, "sec-fetch-site": "same-origin", "content-type": "text/plain" },
@@ -127,7 +127,7 @@ describe("signing in is refused", () => {
   });
 });
 
-describe("nobody can choose the session of somebody else:", () => {
+describe("an attacker cannot choose the session of another user:", () => {
   const token = () => victim.cookie.slice("__Host-perch_session=".length);
 
   test("a cookie that a subdomain can set does not count over HTTPS", async () => {

@@ -10,9 +10,12 @@ import { linkIn, type SignedIn, sendFromPage, signIn } from "../support/browser.
 import { ok } from "../support/contract-client.ts";
 import { type Organisation, startPerch, usePerch } from "../support/harness.ts";
 
-/** Replays, leaked links and guesses: attacks of docs/security/console-sessions.md with what was once valid, or never was. */
+/**
+ * Replays, leaked links and guesses: attacks of docs/security/console-sessions.md with credentials that have expired or
+ * never existed.
+ */
 const perch = usePerch({ trustedProxies: ["127.0.0.1"] });
-/** What a proxy that ends TLS passes on for a browser at `https://perch.example`. */
+/** The headers that a proxy that ends TLS passes on for a browser at `https://perch.example`. */
 const atSite = { host: "perch.example", "x-forwarded-proto": "https", origin: "https://perch.example" };
 
 let organisation: Organisation;
@@ -108,7 +111,7 @@ describe("a link", () => {
     );
   });
 
-  test("that was not used is no session either", async () => {
+  test("that was not used is not a session either", async () => {
     const headers = { cookie: `__Host-perch_session=${await create()}` };
     expect((await victim.send("/v1/me", { headers })).status).toBe(401);
   });
@@ -127,7 +130,7 @@ describe("a link", () => {
   });
 });
 
-test("the database holds no token of a session or of a link", async () => {
+test("the database contains no token of a session or of a link", async () => {
   const link = linkIn(ok(await organisation.call("POST /v1/console/links", {})).data.url);
   const tokens = [link, victim.cookie.split("=")[1] ?? "", victim.session.csrf_token];
   const rows = await withClient(perch().database.adminUrl, async (client) => {
@@ -152,7 +155,7 @@ describe("guesses", () => {
   });
   afterAll(() => strict.stop());
 
-  test("of cookies, keys and links count against their address, like keys that nobody knows", async () => {
+  test("of cookies, keys and links count against their address, like unknown keys", async () => {
     const guess = () => randomBytes(32).toString("base64url");
     const statuses: number[] = [];
     for (let count = 0; count < 12; count++) {

@@ -52,7 +52,7 @@ describe("DELETE /v1/users/{user_id}/data", () => {
     );
   });
 
-  test("an id with wildcards, quotes, slashes or other letters is that user alone", async () => {
+  test("an id with wildcards, quotes, slashes or other letters matches only that user", async () => {
     verifies("erasure.user");
     const organisation = await perch().createOrganisation();
     await createAgentWithMemory(organisation);

@@ -49,8 +49,8 @@ const queryDatabase = (statement: string) => withClient(perch().database.adminUr
 const listReasons = async ({ call }: Organisation) =>
   ok(await call("GET /v1/audit-log", { query: { limit: 100 } })).data.map(({ details }) => details.reason);
 
-describe("whoever sets `auth` and has no token", () => {
-  test("is told what is refused from now on and until when it can be taken back, and can take it back", async () => {
+describe("a caller that sets `auth` and has no token", () => {
+  test("learns from the answer what is refused from now on and until when it can undo it, and can undo it", async () => {
     verifies("security.grace-period");
     const { organisation, author, warnings } = await createLocked();
     expect(warnings).toEqual([
@@ -62,7 +62,7 @@ describe("whoever sets `auth` and has no token", () => {
     expect(await listReasons(organisation)).toContain("Without a user's token: this key set `auth` within the hour.");
   });
 
-  test("is told the same by the answer that creates an agent with `auth`", async () => {
+  test("learns the same from the answer that creates an agent with `auth`", async () => {
     verifies("security.grace-period");
     const { call, adminKey } = await perch().createOrganisation();
     const created = ok(await call("POST /v1/agents", { body: { name: "vault", model: "perch/echo", auth } })).data;
@@ -112,7 +112,7 @@ describe("another key", () => {
     expect((await send(update, other, { auth: null })).status).toBe(401);
   });
 
-  test("that changes `auth`, with a token, ends the grace period and gets none: the key alone could do nothing before", async () => {
+  test("that changes `auth`, with a token, ends the grace period and gets none, because without a token the key could do nothing before", async () => {
     verifies("security.grace-period");
     const { author, other } = await createLocked();
     const changed = await send(update, other, { auth }, signToken());

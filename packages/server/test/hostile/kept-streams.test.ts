@@ -7,7 +7,7 @@ import { followRunStream } from "../support/event-stream-client.ts";
 import { type Organisation, usePerch } from "../support/harness.ts";
 import { createScriptedAgent, invokeInBackground, waitForRunRecord } from "../support/invoke-calls.ts";
 
-/** Nine such answers are more than the 8 MiB that the streams of a free organisation may keep. */
+/** Nine such answers are more than the 8 MiB that the streams of a free organisation may store. */
 const answer = "x".repeat(1_000_000);
 const script = await startScriptServer(() => ({ reply: answer }));
 const valkeyUrl = serviceUrl("PERCH_VALKEY_URL");
@@ -36,14 +36,14 @@ const keptBytes = async (ids: readonly string[]): Promise<number> => {
   return sizes.reduce<number>((sum, size) => sum + (size ?? 0), 0);
 };
 
-/** Without those of steps: they are small, so some still fit where a text does not. */
+/** Without the events of steps, which are small, so that some still fit when a text does not. */
 const eventsOf = async (organisation: Organisation, id: string) => {
   const stream = await followRunStream(perch(), organisation.adminKey, `/v1/agents/bot/invocations/${id}`);
   return (await stream.readAll()).filter(({ event }) => event !== "step");
 };
 
-describe("an organisation whose runs in the background say a lot", () => {
-  test("keeps as much in Valkey as its tier may, and its runs go on", { timeout: 60_000 }, async () => {
+describe("an organisation whose runs in the background stream a lot", () => {
+  test("stores as much in Valkey as its tier may, and its runs go on", { timeout: 60_000 }, async () => {
     const organisation = await createFreeOrganisation();
     const ids: string[] = [];
     for (let run = 0; run < 12; run++) ids.push(await runInBackground(organisation));
@@ -52,7 +52,7 @@ describe("an organisation whose runs in the background say a lot", () => {
     expect(last[0]?.data).toMatchObject({ message: expect.stringContaining("(8 MiB)") });
     expect(last[1]?.data).toMatchObject({ offset: 0, text: answer });
     expect((await eventsOf(organisation, ids[0] ?? "")).map(({ event }) => event)).toEqual(["token", "done"]);
-    // With what Valkey needs for itself: a text of a million bytes takes a little more.
+    // Includes Valkey's own overhead: a text of a million bytes takes a little more.
     expect(await keptBytes(ids)).toBeLessThan(11 * 1024 * 1024);
 
     const neighbour = await createFreeOrganisation();

@@ -60,7 +60,7 @@ async function createOrganisationThatDemandsMfa() {
   return { organisation, secret, key: stolen.key, keyId: stolen.id, begin };
 }
 
-describe("where an agent demands a second factor", () => {
+describe("if an agent demands a second factor", () => {
   test("a key without one cannot enrol one by itself", async () => {
     const { key, keyId } = await createOrganisationThatDemandsMfa();
     const refused = await enrol(perch, key);
@@ -112,7 +112,7 @@ describe("where an agent demands a second factor", () => {
     expectRefusal(await enrol(perch, key, change(token)), 403);
   });
 
-  test("a token works for its own key only, and is no code", async () => {
+  test("a token works for its own key only, and is not a code", async () => {
     const { organisation, key, keyId, begin } = await createOrganisationThatDemandsMfa();
     const { token } = ((await begin(keyId)).body as Begun).data;
     const other = ok(await organisation.call("POST /v1/keys", { body: { name: "x", role: "admin" } }, key)).data.key;
@@ -142,7 +142,7 @@ describe("where an agent demands a second factor", () => {
   });
 });
 
-describe("where the instance demands a second factor", () => {
+describe("if the instance demands a second factor", () => {
   test("no key enrols one by itself, and the operator can begin it for the first admin key", async () => {
     const organisation = await strict.createOrganisation();
     const { adminKey } = organisation;
@@ -160,7 +160,7 @@ describe("where the instance demands a second factor", () => {
   });
 });
 
-test("where no settings demand a second factor, a key enrols one by itself", async () => {
+test("if no settings demand a second factor, a key enrols one by itself", async () => {
   const organisation = await perch.createOrganisation();
   expect((await enrol(perch, organisation.adminKey)).status).toBe(201);
 });

@@ -149,7 +149,7 @@ describe("multi-factor", () => {
   });
 
   test.each(["header", "body"] as const)(
-    "of 60 concurrent guesses in the %s, at most five are judged",
+    "at most five of 60 concurrent guesses in the %s are judged",
     async (where) => {
       verifies("security.mfa-lock-out");
       const { organisation, factor } = await createOrganisationWithFactor("update");
@@ -269,7 +269,7 @@ describe("multi-factor", () => {
     expect((await request(organisation, undefined)).status).toBe(200);
   });
 
-  test("who holds the key and repeats the enrolment with its Idempotency-Key does not get the second factor", async () => {
+  test("an owner of the key who repeats the enrolment with its Idempotency-Key does not get the second factor", async () => {
     const { adminKey } = await perch.createOrganisation();
     const enrol = () =>
       sendRawRequest(`${perch.url}/v1/mfa`, { method: "POST", key: adminKey, headers: { "idempotency-key": "k" } });
@@ -281,7 +281,7 @@ describe("multi-factor", () => {
     for (const word of [secret, ...recovery_codes]) expect(JSON.stringify(repeated.body)).not.toContain(word);
   });
 
-  test("no row holds the secret or a recovery code in plain text", async () => {
+  test("no row contains the secret or a recovery code in plain text", async () => {
     const organisation = await perch.createOrganisation();
     const { secret, recoveryCodes } = await enrolSecondFactor(organisation);
     const { rows } = await withClient(perch.database.adminUrl, (client) =>

@@ -127,7 +127,7 @@ const hostile: readonly (readonly [string, () => Promise<string | undefined>])[]
 ];
 
 describe("OAuth 2.0", () => {
-  test("accepts a token from the provider on operations whose scope it holds", async () => {
+  test("accepts a token from the provider on operations whose scope it has", async () => {
     verifies("security.oauth-shape", "security.oauth-enforced");
     const read = await provider.issueToken({ scope: "read:agents", resource: audience });
     expect((await requestWithToken(read)).status).toBe(200);

@@ -9,7 +9,7 @@ const closed = { identityKeys: [], workerNetworkClosed: false };
 
 describe("a worker without identity keys", () => {
   test.each(["0.0.0.0", "::", "10.0.0.7", "fd12::7", "192.168.1.2", "worker-1.internal", "0"])(
-    "does not start on %s, and the message says what to do",
+    "does not start on %s, and the message names the remedy",
     (workerHost) => {
       const start = () => refuseOpenWorker({ ...closed, workerHost });
       expect(start).toThrow("set PERCH_RESTATE_IDENTITY_KEYS");
@@ -21,7 +21,7 @@ describe("a worker without identity keys", () => {
     expect(() => refuseOpenWorker({ ...closed, workerHost })).not.toThrow();
   });
 
-  test("starts anywhere with a key, or where the operator says that the network is closed", () => {
+  test("starts anywhere with a key, or if the operator declares that the network is closed", () => {
     const workerHost = "0.0.0.0";
     expect(() => refuseOpenWorker({ ...closed, workerHost, identityKeys: ["publickeyv1_a"] })).not.toThrow();
     expect(() => refuseOpenWorker({ ...closed, workerHost, workerNetworkClosed: true })).not.toThrow();

@@ -76,7 +76,7 @@ describe("a guarded client", () => {
     setTimeout(() => aborting.abort(new Error("enough")), 50);
     expect(await rejectionReason(aborted)).toMatchObject({ message: "enough" });
     expect(share.held()).toBe(0);
-    // Nobody reads this body: the time limit ends it.
+    // The caller does not read this body, so the time limit ends it.
     await call("begun");
     expect(share.held()).toBe(1);
     await sleep(500);
@@ -85,7 +85,7 @@ describe("a guarded client", () => {
     expect(share.held()).toBe(0);
   });
 
-  test("who waits for a call and leaves holds nothing", async () => {
+  test("a caller that gives up waiting for a call occupies nothing", async () => {
     const share = createTestShare();
     const { fetch } = createTestClient({ allowedRanges: loopback, share });
     const { url } = await startTestServer(() => undefined);
@@ -99,7 +99,7 @@ describe("a guarded client", () => {
     expect(share.held()).toBe(0);
   });
 
-  test("a refused call of a tool is a transient failure that says why", async () => {
+  test("a refused call of a tool is a transient failure that shows why", async () => {
     const share = createTestShare();
     const { fetch } = createTestClient({ allowedRanges: loopback, share });
     const { call } = createTools({ ...noSecrets, fetch, version: "1" });
@@ -128,7 +128,7 @@ describe("a run whose organisation has all its calls under way", () => {
     await engine.stop();
   });
 
-  test("says so in its log, tries again, and completes when a call has ended", async () => {
+  test("logs that, tries again, and completes when a call has ended", async () => {
     const service = await startToolServer(() => ({ body: { response: "here I am" } }));
     const core = composeCore(perch.server.core.config, createLogger("silent"));
     const worker = await composeWorker(core);
@@ -147,7 +147,7 @@ describe("a run whose organisation has all its calls under way", () => {
     expect({ status, response: data.response }).toEqual({ status: 200, response: "here I am" });
     const lines = await listRunLogEntries(organisation, data.request_id);
     expect(JSON.stringify(lines)).toMatch(/was not called: .*too many calls to other servers under way/);
-    // The answer was read to its end, so the run holds nothing any more.
+    // The answer was read to its end, so the run occupies nothing any more.
     expect(share.held()).toBe(held.length - 1);
     for (const giveBack of held) giveBack?.();
     await service.close();

@@ -71,7 +71,7 @@ async function createOrganisationWithAgent(limits: object = {}, definition: obje
   return organisation;
 }
 
-/** What the database has beside the record, which must agree with it. */
+/** The rows beside the record, which must agree with it. */
 const recordedWith = ({ id }: Organisation) =>
   withClient(perch.database.adminUrl, async (admin) => {
     const { rows } = await admin.query(
@@ -87,7 +87,7 @@ const recordedWith = ({ id }: Organisation) =>
 describe("an embedder", () => {
   const recalls = (model: string) => ({ memory: { recall: true, embedder: { model, dimensions: 768 } } });
 
-  test("whose refusal holds a NUL and half a character does not keep a run from its record", async () => {
+  test("whose refusal contains a NUL and half a character does not prevent the record of a run", async () => {
     const organisation = await createOrganisationWithAgent({ timeout_seconds: 5 }, recalls("acme/odd"));
     const { status, data } = await invoke(organisation, "hello");
     expect(status).toBe(200);
@@ -162,7 +162,7 @@ describe("a database that takes no records for a reason that is not in them", ()
     expect((await waitForRunRecord(organisation, id)).status).toBe("completed");
   });
 
-  test("does not keep a run that is cancelled", async () => {
+  test("does not prevent the cancellation of a run", async () => {
     const organisation = await createOrganisationWithAgent({ max_concurrent_runs: 1 });
     await refuseRecords();
     const id = await invokeInBackground(perch, organisation.adminKey, { message: "hello" });

@@ -18,10 +18,10 @@ import { startOutsideServer } from "./fuzz/outside-server.ts";
 /** 1,000 for the long form. */
 const runs = Number(process.env.TEST_OUTSIDE_RUNS ?? 60);
 const concurrency = 16;
-/** One organisation alone would reach its share of what is scarce. */
+/** A single organisation would reach its share of scarce resources. */
 const organisationCount = 4;
 const timeoutSeconds = 5;
-/** What a busy machine may need beyond the limit to end and record a run. */
+/** The time that a busy machine may need beyond the limit to end and record a run. */
 const graceSeconds = 30;
 const limitMs = (timeoutSeconds + graceSeconds) * 1000;
 
@@ -34,7 +34,7 @@ const logger = pino(
   { level: "error" },
   new Writable({
     write: (line, _, done) => {
-      // A failed run and an organisation that holds its share are logged too, and are no failure of the server.
+      // A failed run and an organisation that uses up its share are logged too, and are not failures of the server.
       const isExpected = /The run failed: |This organisation has too many/.test(String(line));
       if (errors.length < 20 && !isExpected) errors.push(String(line).slice(0, 2000));
       done();
@@ -123,7 +123,7 @@ async function invoke(number: number): Promise<void> {
   const context = nth % 4 === 0 ? { session_id: `session-${number % 100}` } : {};
   for (;;) {
     const answer = await attempt(number, nth % 3, { message: `run ${ofSource}`, context }, agent);
-    // Its organisation holds its share, or the machine is too busy: the key makes the next request the same run.
+    // Its organisation has used up its share, or the machine is too busy. The key makes the next request the same run.
     if (answer === 429 || answer === 503) await sleep(200);
     else return void answers.push(answer);
   }
@@ -137,7 +137,7 @@ interface Counts {
   readonly summed: number;
 }
 
-/** What the database has of all runs. */
+/** The rows of all runs. */
 const countRecorded = (): Promise<Counts> =>
   withClient(perch.database.adminUrl, async (admin) => {
     const { rows } = await admin.query<Counts>(`
@@ -149,7 +149,7 @@ const countRecorded = (): Promise<Counts> =>
     return rows[0] as Counts;
   });
 
-/** Answers of the receiver that are not stored as an attempt; less than none where an attempt did not reach it in time. */
+/** Answers of the receiver that are not stored as an attempt; negative if an attempt did not reach it in time. */
 const countLostAttempts = (): Promise<number> =>
   withClient(perch.database.adminUrl, async (admin) => {
     const { rows } = await admin.query<{ count: number }>("select count(*)::int from delivery_attempts");

@@ -51,7 +51,7 @@ const perch = usePerch(
 afterAll(() => script.close());
 afterEach(closeAll);
 
-/** The installation's ports, by what they are. */
+/** The installation's ports, by name. */
 let ports: Readonly<Record<string, number>>;
 beforeAll(() => {
   const { config } = perch().server.core;
@@ -99,7 +99,7 @@ describe("an address of the installation", () => {
     expect(await (await guarded.fetch(tool.url)).text()).toBe("hello");
   });
 
-  // At a port where nothing answers, so that a broken guard asks no real one.
+  // At a port at which nothing answers, so that a broken guard asks no real one.
   test.each([
     "http://169.254.169.254:65432/",
     "http://169.254.170.2:65432/",
@@ -128,7 +128,7 @@ describe("an address of the installation", () => {
   });
 });
 
-describe("what a tenant configures does not reach it", () => {
+describe("addresses that a tenant configures do not reach it", () => {
   const hint = "belongs to Perch itself";
   const createOrganisationWithAgent = async (definition: object) => {
     const organisation = await perch().createOrganisation();
@@ -168,14 +168,14 @@ describe("what a tenant configures does not reach it", () => {
     expect(error.message).toContain(hint);
   });
 
-  test("an HTTP tool: the model is told that it failed", async () => {
+  test("an HTTP tool: the model reads that it failed", async () => {
     const tool = { type: "http", name: "look", description: "Looks.", method: "GET", parameters: { type: "object" } };
     const { adminKey } = await createOrganisationWithAgent({ tools: [{ ...tool, url: inside.url }] });
     expect((await invokeAgent(perch(), adminKey, { message: "use the tool" })).data.response).toBe("done");
     expect(results.at(-1)).toContain(hint);
   });
 
-  test("an embedder: a search is by words only, and says why", async () => {
+  test("an embedder: a search is by words only, and shows why", async () => {
     const memory = { embedder: { model: "acme/embed", dimensions: 768 } };
     const organisation = await createOrganisationWithAgent({ memory });
     expect((await searchMemory(organisation, "anything")).search.notice).toContain("acme/embed could not be asked");

@@ -28,7 +28,7 @@ async function createOrganisationWithAgent(limits: Parameters<typeof createScrip
 }
 
 describe("a turn that waits for its session", () => {
-  test("holds its slot for as long as the turns before it may take, and then for its own time", async () => {
+  test("occupies its slot for as long as the turns before it may take, and then for its own time", async () => {
     const organisation = await createOrganisationWithAgent({ timeout_seconds: 10 });
     const body = { message: "hold", context: { session_id: "one" } };
     const ids: string[] = [];

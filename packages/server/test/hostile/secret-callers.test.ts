@@ -34,7 +34,7 @@ const invoke = async ({ adminKey }: Organisation): Promise<string> => {
   const { data, error } = await invokeAgent(perch(), adminKey, { message: "hello" });
   return data?.response ?? error.message;
 };
-/** Lets the secret go to this address, once it was refused. */
+/** Allows the secret to go to this address, once it was refused. */
 const allow = async ({ call }: Organisation, url: string, value = secretValue) =>
   ok(await call("PATCH /v1/secrets/{secret_name}", { params, body: { value, hosts: [hostOf(url)] } }));
 
@@ -67,7 +67,7 @@ describe("an MCP server", () => {
 });
 
 describe("a remote agent", () => {
-  test("at another host gets neither the secret nor the message, and the run says why", async () => {
+  test("at another host gets neither the secret nor the message, and the run shows why", async () => {
     verifies("secrets.sent");
     const organisation = await perch().createOrganisation();
     await createSecret(organisation, { hosts: elsewhere });
@@ -122,7 +122,7 @@ describe("a provider", () => {
 });
 
 describe("an embedder", () => {
-  test("gets the secret of its provider at its host alone, and refusals are counted", async () => {
+  test("gets the secret of its provider only at its host, and refusals are counted", async () => {
     verifies("secrets.sent");
     const organisation = await perch().createOrganisation();
     const body = { name: "acme", type: "openai-compatible", base_url: provider.url } as const;
@@ -264,7 +264,7 @@ describe("a deployment", () => {
     expect(mcp.requests.length).toBe(before);
   });
 
-  test("of a remote agent is checked too, and nothing carries the secret while its address is tried", async () => {
+  test("of a remote agent is checked too, and no request to test its address carries the secret", async () => {
     verifies("secrets.preflight");
     const organisation = await perch().createOrganisation();
     const runtime = { type: "http" as const, url: remote.url, headers: bearer };

@@ -46,7 +46,7 @@ describe("keys", () => {
   });
 });
 
-describe("what is refused before it is stored", () => {
+describe("definitions that are refused before they are stored", () => {
   const problemWith = async (tool: object): Promise<string> => {
     const { call } = await setUp();
     const answer = await call("PATCH /v1/agents/{agent_id}", { params: ofBot, body: { tools: [tool] } as never });
@@ -101,7 +101,7 @@ describe("what is refused before it is stored", () => {
     }
   });
 
-  test("a host more, by somebody who does not know the value", async () => {
+  test("another host, by a caller who does not know the value", async () => {
     verifies("secrets.hosts");
     const { call } = await setUp();
     const hosts = ["api.github.com", "evil.example"];

@@ -11,7 +11,7 @@ import { createSecret, secretValue } from "../support/secret-calls.ts";
 import { bearer, callThenQuote, callTool, createAgentWithTools, hostOf, httpTool } from "../support/secret-runs.ts";
 
 const script = await startScriptServer(callThenQuote);
-/** Where secrets may go, and where they may not. */
+/** Secrets may go to the server `tool`, and not to `elsewhere`. */
 let answer: HttpToolAnswer | undefined;
 const [tool, elsewhere] = await Promise.all([startToolServer(() => answer), startToolServer()]);
 afterAll(() => Promise.all([script.close(), tool.close(), elsewhere.close()]));
@@ -38,7 +38,7 @@ const params = { agent_id: "bot" };
 const named = { secret_name: "github_token" };
 
 describe("a secret and its hosts", () => {
-  test("it is sent where it may go", async () => {
+  test("it is sent to an allowed host", async () => {
     verifies("secrets.sent");
     const organisation = await setUp();
     expect(await callTool(perch(), organisation)).toBe('{"ok":true}');
@@ -54,7 +54,7 @@ describe("a secret and its hosts", () => {
     expect(elsewhere.calls).toEqual([]);
   });
 
-  test("a tool whose address was changed gets nothing, and the answer says what to do", async () => {
+  test("a tool whose address was changed gets nothing, and the answer names the remedy", async () => {
     verifies("secrets.sent");
     const organisation = await setUp();
     const tools = [httpTool(`${elsewhere.url}/x`, { headers: bearer })];
@@ -83,7 +83,7 @@ describe("a secret and its hosts", () => {
     expect(tool.calls).toEqual([]);
   });
 
-  test("an address in another spelling is the same address: only what is called counts", async () => {
+  test("an address in another spelling is the same address: only the called address counts", async () => {
     const organisation = await setUp(tool.url.replace("127.0.0.1", "0x7f.1"));
     await callTool(perch(), organisation);
     expect(sentTo(tool)).toEqual([`Bearer ${secretValue}`]);
@@ -122,7 +122,7 @@ describe("a secret of others", () => {
   test.each([
     ["under another name", "name = 'github_token'", "copied_from"],
     ["with other hosts", "hosts = array[$2]", "github_token"],
-  ])("a row that somebody changed in the database, %s, does not open", async (_, change, name) => {
+  ])("a row that an attacker changed in the database, %s, does not open", async (_, change, name) => {
     verifies("secrets.sealed");
     const organisation = await perch().createOrganisation();
     const [mine] = atTool;

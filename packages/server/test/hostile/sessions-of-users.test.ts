@@ -58,7 +58,7 @@ async function sendOk(organisation: Organisation, message: Message): Promise<voi
   if (status !== 200) throw new Error(text);
 }
 
-/** What the model saw with the last call for this message, the message itself left out. */
+/** The model's input in the last call for this message, without the message itself. */
 function historySentWith(message: string): string[] {
   const call = script.calls.findLast((one) => lastUserMessage(one) === message);
   if (!call) throw new Error(`the model was never asked ${message}`);
@@ -78,7 +78,7 @@ describe("one session id of two users", () => {
     expect(historySentWith("again nobody")).toEqual(["of nobody", "re: of nobody"]);
   });
 
-  test("is two queues: a turn that one user waits for does not hold back the other", async () => {
+  test("is two queues: a turn that one user waits for does not block the other", async () => {
     const organisation = await createOrganisationWithAgent();
     const slow = send(organisation, { message: "slow of ada", user: "ada" });
     await expect.poll(() => script.calls.some((call) => lastUserMessage(call) === "slow of ada")).toBe(true);
@@ -88,11 +88,11 @@ describe("one session id of two users", () => {
     expect((await slow).status).toBe(200);
   });
 
-  test("keeps every turn of thirty users who begin at the same moment", async () => {
+  test("stores every turn of thirty users who begin at the same moment", async () => {
     const organisation = await createOrganisationWithAgent();
     const users = Array.from({ length: 30 }, (_, i) => `user ${i}`);
     await Promise.all(users.map((user) => sendOk(organisation, { message: `from ${user}`, user, session: "crowd" })));
-    // As if all had been accepted in the same millisecond: the key of the table must tell them apart.
+    // As if all had been accepted in the same millisecond, so that only the key of the table distinguishes them.
     const { rows } = await withClient(perch().database.adminUrl, (client) =>
       client.query(
         `with m as (update session_messages set accepted_at = date_trunc('day', accepted_at) + interval '12 hours'
@@ -141,7 +141,7 @@ describe("the user of a verified token", () => {
     expect(error.message).toContain("Leave it out");
   });
 
-  test("409 for the Idempotency-Key of another user: nobody gets the answer to somebody else", async () => {
+  test("409 for the Idempotency-Key of another user: no user gets the answer to another", async () => {
     const organisation = await createOrganisationWithAgent({ type: "jwt", secret });
     const message = { message: "mine", idempotencyKey: "k" };
     const first = await send(organisation, { ...message, token: "ada" });

@@ -68,7 +68,7 @@ async function createGuarded(setting: Setting) {
   return { organisation, otherKey, ids, vaultId, forAll, boundKey: key.key };
 }
 
-/** Bodies that are valid, where the agent is known only once the body is. */
+/** Valid bodies of operations whose agent is known only from the body. */
 const bodies: Partial<Record<OperationKey, object>> = {
   "POST /v1/webhooks": { url, events, agent_id: "vault" },
   "PATCH /v1/webhooks/{webhook_id}": { enabled: false },
@@ -94,7 +94,7 @@ const naming = operationKeys.filter((key) => !["none", "listed"].includes(source
 const listing = operationKeys.filter((key) => ["query", "listed"].includes(sourceOf(key)) && !isAudited(key));
 
 const refusalOf = (setting: Setting, key: OperationKey): number | undefined => {
-  // The policy of an approval says whether its decision needs a code.
+  // The policy of an approval sets whether its decision needs a code.
   if (setting === "mfa" && (!isAudited(key) || key.includes("/v1/approvals/"))) return undefined;
   return setting === "ipWhitelist" ? 403 : 401;
 };
@@ -164,7 +164,7 @@ test.each(Object.keys(settings) as Setting[])(
   },
 );
 
-/** Where the instance demands a second factor, the operator begins the enrolment of the first. */
+/** If the instance demands a second factor, the operator begins the enrolment of the first. */
 async function enrolWithToken({ url: at, server }: Perch, { adminKey, call }: Organisation) {
   const keyId = ok(await call("GET /v1/me", {})).data.key.id;
   const token = signEnrolment(server.core.keys.enrolmentKey(), parsePublicId("key", keyId) ?? "", Date.now() + 60_000);
@@ -198,7 +198,7 @@ test("deleting a webhook or a provider is a deletion for the second factor that 
   }
 });
 
-test("metrics of named agents are refused where one of them refuses the caller, and the refusal says how to see why", async () => {
+test("metrics of named agents are refused if one of them refuses the caller, and the refusal shows how to see why", async () => {
   const { organisation, otherKey } = await createGuarded("ipWhitelist");
   const query = { agent_ids: "open,vault" };
   const { message } = expectError(await organisation.call("GET /v1/metrics", { query }, otherKey), "forbidden");
@@ -206,7 +206,7 @@ test("metrics of named agents are refused where one of them refuses the caller, 
   ok(await organisation.call("GET /v1/metrics", { query: { agent_ids: "open" } }, otherKey));
 });
 
-test("an operation that says nothing of agents fails the walk, and the start of the server", () => {
+test("an operation that does not declare its agents fails the walk, and the start of the server", () => {
   const planted = { ...operations["GET /v1/providers"], id: "planted", agents: undefined } as unknown as Operation;
   expect(() => agentSourceOf(planted)).toThrow("planted does not say which agent it is about");
 });

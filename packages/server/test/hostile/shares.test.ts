@@ -36,7 +36,7 @@ async function measureMeanwhile(call: () => Promise<{ readonly status: number }>
 }
 
 describe("an organisation whose requests all wait in the database", () => {
-  test("keeps no other organisation waiting, and the node stays ready", async () => {
+  test("delays no other organisation, and the node stays ready", async () => {
     const [bad, good] = [await perch().createOrganisation("pro"), await perch().createOrganisation("free")];
     await createScriptedAgent(bad, [{ reply: "hello" }]);
     const answers = await withClient(perch().database.adminUrl, async (client) => {
@@ -67,7 +67,7 @@ describe("an organisation whose requests all wait in the database", () => {
 });
 
 describe("an organisation that opens as many streams as it can", () => {
-  test("gets its part, is told when to come back, and gets another when one ends", async () => {
+  test("gets its share, learns when to come back, and gets another slot when one ends", async () => {
     const [bad, good] = [await perch().createOrganisation("free"), await perch().createOrganisation("free")];
     const open = async ({ adminKey }: Organisation) => {
       const ended = new AbortController();
@@ -93,7 +93,7 @@ describe("an organisation that opens as many streams as it can", () => {
   });
 });
 
-/** What the process holds after a full garbage collection. */
+/** The memory of the process after a full garbage collection. */
 function heapBytes(): number {
   setFlagsFromString("--expose-gc");
   (runInNewContext("gc") as () => void)();

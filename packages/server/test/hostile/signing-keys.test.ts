@@ -44,7 +44,7 @@ async function startRing() {
   }
 }
 
-/** As somebody would who can write to the database, but has no data key. */
+/** Acts as an attacker who can write to the database, but has no data key. */
 async function plant(sealed: Buffer): Promise<string> {
   const { keyId, publicKey } = createKeyPair();
   await admin("update signing_keys set retires_at = now() + interval '1 day' where retires_at is null");
@@ -55,7 +55,7 @@ async function plant(sealed: Buffer): Promise<string> {
   return keyId;
 }
 
-test("a key that somebody wrote into the database is neither listed nor used, and the log names it", async () => {
+test("a key that an attacker wrote into the database is neither listed nor used, and the log names it", async () => {
   verifies("security.signing-keys-sealed");
   const before = await listed();
   const planted = await plant(generateKeyPairSync("ed25519").privateKey.export({ format: "der", type: "pkcs8" }));
@@ -77,7 +77,7 @@ test("a sealed key of another row does not open under a new id", async () => {
   await admin("update signing_keys set retires_at = null");
 });
 
-test("a process that can open no key refuses to start and says what to do, and that helps", async () => {
+test("a process that can open no key refuses to start and names the remedy, which works", async () => {
   await rotateSigningKey(db, sealer, { overlapSeconds: 600, revoke: false });
   const rows = await admin("select key_id, sealed_private_key from signing_keys order by key_id");
   const [first, second] = rows;
@@ -90,14 +90,14 @@ test("a process that can open no key refuses to start and says what to do, and t
       from?.sealed_private_key,
     ]);
   await expect(startRing()).rejects.toThrow("rotate-signing-key --revoke");
-  // Servers that run know the keys and keep signing.
+  // Servers that run have the keys and continue to sign.
   expect(rows.map(({ key_id }) => key_id)).toContain(core.outbound.signingKeys.current().keyId);
   const { keyId } = await rotateSigningKey(db, sealer, { overlapSeconds: 600, revoke: true });
   expect(await startRing()).toEqual([keyId]);
   expect(await listed()).toEqual([keyId]);
 });
 
-test("whoever asks for the directory under another name gets no proof for that name", async () => {
+test("a client that asks for the directory under another name gets no proof for that name", async () => {
   const asked = await sendRawRequest(perch.url + path, { headers: { host: "evil.example" } });
   const plain = await sendRawRequest(perch.url + path, {});
   expect(asked.headers["signature-input"]).toBe(plain.headers["signature-input"]);
@@ -105,14 +105,17 @@ test("whoever asks for the directory under another name gets no proof for that n
   expect(JSON.stringify(asked)).not.toContain("evil.example");
 });
 
-/** The private key as bytes, hex, base64 and base64url, alone and within its PKCS #8 form, and the hex that PostgreSQL shows of such texts. */
+/**
+ * The private key as bytes, hex, base64 and base64url, by itself and within its PKCS #8 form, and the hex that
+ * PostgreSQL shows of such texts.
+ */
 function formsOf(privateKey: KeyObject): string[] {
   const raw = Buffer.from(privateKey.export({ format: "jwk" }).d ?? "", "base64url");
   const der = privateKey.export({ format: "der", type: "pkcs8" });
   const texts = [
     raw.toString("base64url"),
     raw.toString("base64").replace("=", ""),
-    // Where the 32 bytes begin in base64 of the whole, and no character depends on what is before them.
+    // The position of the 32 bytes in the base64 of the whole, from which on no character depends on earlier bytes.
     der.toString("base64").slice(22, 63),
     der.toString("base64url").slice(22, 63),
   ];
@@ -133,7 +136,7 @@ test("the private key is in no answer, no log at trace level and no row", async 
   const answers = await Promise.all(
     [path, "/openapi.json", "/readyz"].map(async (each) => (await fetch(perch.url + each)).text()),
   );
-  // The scan sees what is there: the key's id is public.
+  // The scan works: it finds the key's id, which is public.
   for (const text of [stored, answers.join()]) expect(text).toContain(keyId);
   expect(logged()).toContain("signing key");
   expect([stored, logged(), answers.join()].map(leaks)).toEqual([false, false, false]);

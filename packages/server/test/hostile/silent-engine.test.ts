@@ -52,7 +52,7 @@ async function startApiNode(ingressUrls: readonly string[] = perch.server.core.c
   const server = await startApi({ ...perch.server.core.config, ingressUrls: [...ingressUrls] }, logger);
   onTestFinished(() => shutDown(server.shutdownSteps, logger).then(() => undefined));
   const url = await server.app.listen({ host: "127.0.0.1", port: 0 });
-  // So that no first connection to the database is part of what is measured.
+  // So that the measurement includes no first connection to the database.
   const headers = { authorization: `Bearer ${organisation.adminKey}` };
   const answers = await Promise.all(Array.from({ length: 8 }, () => fetch(`${url}/v1/agents/bot`, { headers })));
   expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
@@ -190,7 +190,7 @@ describe("no engine node can be reached", () => {
       invokeAgent(node, organisation.adminKey, { message: "hello" }, { headers: { "idempotency-key": "unreachable" } }),
   };
   test.each(["silent", "closed"])(
-    "%s: every client gets 503 within 5 s, and is told what to do",
+    "%s: every client gets 503 within 5 s, with the next step",
     async (how) => {
       const ingressUrls = how === "silent" ? [silent.url, silent.url, silent.url] : ["http://127.0.0.1:1"];
       const other = await startApiNode(ingressUrls);

@@ -93,7 +93,7 @@ describe("an issuer that never answers", () => {
     });
     expect(refused?.headers["retry-after"]).toBe("1");
     expect(slow.issuer.maxOpen()).toBeLessThanOrEqual(8);
-    // What was answered before is answered from memory, whatever the issuer does.
+    // Earlier answers come from memory, whatever the issuer does.
     expect((await getAgent(healthy.organisation, "opaque")).status).toBe(200);
   });
 });

@@ -61,7 +61,7 @@ const floods = [
 
 describe("a receiver that never answers", () => {
   test.each(floods)(
-    "holds up nobody else: $webhooks webhooks, $runs runs",
+    "delays no other receiver: $webhooks webhooks, $runs runs",
     { timeout: 180_000 },
     async ({ webhooks, runs }) => {
       const { slow, maxOpen, hang } = await startHangingReceiver();

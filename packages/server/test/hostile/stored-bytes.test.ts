@@ -58,7 +58,7 @@ async function createOrganisationWithAgent(memory = {}): Promise<Organisation> {
   return organisation;
 }
 
-// Of the months before this one.
+// Creates the partition for the months before this one.
 beforeAll(() =>
   query(
     `do $$ begin execute format('create table record_bytes_before partition of record_bytes for values from (minvalue) to (%L)',
@@ -66,7 +66,7 @@ beforeAll(() =>
   ),
 );
 
-describe("what an organisation stores", () => {
+describe("the stored bytes of an organisation", () => {
   test("counts the texts of runs, twice with a session, and those of logs", async () => {
     const organisation = await createOrganisationWithAgent();
     const message = "x".repeat(100_000);
@@ -113,7 +113,7 @@ describe("what an organisation stores", () => {
 });
 
 describe("an organisation that has used up its quota of records", () => {
-  test("gets no new runs and log entries, and is told so; retries, memories and others are not affected", async () => {
+  test("gets no new runs and log entries, and an error about that; retries, memories and others are not affected", async () => {
     const [full, other] = [await createOrganisationWithAgent(), await createOrganisationWithAgent()];
     const headers = { "idempotency-key": "before" };
     const before = (node: { url: string }) => invokeAgent(node, full.adminKey, { message: "before" }, { headers });
@@ -143,7 +143,7 @@ describe("an organisation that has used up its quota of records", () => {
     expect(usage?.record_bytes.used).toBeGreaterThanOrEqual(tierLimits.free.recordBytes);
   });
 
-  test("what is older than 30 days does not count", async () => {
+  test("bytes that are older than 30 days do not count", async () => {
     const organisation = await createOrganisationWithAgent();
     await fillRecords(organisation, 31, tierLimits.free.recordBytes);
     for (let i = 0; i < 3; i++) expect((await invoke(organisation, "hello")).status).toBe(200);

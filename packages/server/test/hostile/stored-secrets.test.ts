@@ -27,7 +27,7 @@ const findStored = async (organisationId: string) => {
   return (await find(owner, ["github_token"])).get("github_token");
 };
 
-describe("a stored secret cannot be sent elsewhere by whoever does not know its value", () => {
+describe("a stored secret cannot be sent elsewhere by a caller who does not know its value", () => {
   test.each([
     ["another host", ["evil.example"]],
     ["a host more", ["api.github.com", "evil.example"]],
@@ -131,7 +131,7 @@ describe("the value of a secret", () => {
       const headers = { ...(sent.init.headers as object), authorization: `Bearer ${organisation.adminKey}` };
       const response = await fetch(perch().url + sent.path, { ...sent.init, headers });
       statuses.push(response.status);
-      // The name of a field that does not exist is repeated: it is no value.
+      // The error repeats the name of a field that does not exist, because it is not a value.
       const text = (await response.text()) + JSON.stringify([...response.headers]);
       if (!(secretValue in body)) expect(findParts(text), JSON.stringify(body)).toEqual([]);
     }
@@ -139,7 +139,7 @@ describe("the value of a secret", () => {
   });
 
   test.each(ofSecrets.filter(isRepeatable))(
-    "%s leaves no part of it in any row, also of what is kept for retries",
+    "%s leaves no part of it in any row, including rows for retries",
     async (key) => {
       verifies("secrets.write-only", "secrets.sealed");
       const { organisation, first } = await createOrganisationWithSample(perch(), key);
@@ -158,20 +158,23 @@ describe("the value of a secret", () => {
     },
   );
 
-  test.each(ofSecrets.filter(isRepeatable))("a guess cannot be tested with what %s keeps for retries", async (key) => {
-    verifies("secrets.sealed");
-    const { organisation, first } = await createOrganisationWithSample(perch(), key);
-    const { body } = first as { body: Record<string, unknown> };
-    await sendOnce(organisation.adminKey, key, first);
-    const canonical = JSON.stringify(Object.fromEntries(Object.entries(body).sort(([a], [b]) => (a < b ? -1 : 1))));
-    const { rows } = await withClient(perch().database.adminUrl, (client) =>
-      client.query<{ fingerprint: Buffer }>("select fingerprint from idempotent_answers where organisation_id = $1", [
-        parsePublicId("organisation", organisation.id),
-      ]),
-    );
-    expect(rows).toHaveLength(1);
-    expect(rows[0]?.fingerprint.toString("hex")).not.toBe(createHash("sha256").update(canonical).digest("hex"));
-  });
+  test.each(ofSecrets.filter(isRepeatable))(
+    "a guess cannot be tested with the rows that %s stores for retries",
+    async (key) => {
+      verifies("secrets.sealed");
+      const { organisation, first } = await createOrganisationWithSample(perch(), key);
+      const { body } = first as { body: Record<string, unknown> };
+      await sendOnce(organisation.adminKey, key, first);
+      const canonical = JSON.stringify(Object.fromEntries(Object.entries(body).sort(([a], [b]) => (a < b ? -1 : 1))));
+      const { rows } = await withClient(perch().database.adminUrl, (client) =>
+        client.query<{ fingerprint: Buffer }>("select fingerprint from idempotent_answers where organisation_id = $1", [
+          parsePublicId("organisation", organisation.id),
+        ]),
+      );
+      expect(rows).toHaveLength(1);
+      expect(rows[0]?.fingerprint.toString("hex")).not.toBe(createHash("sha256").update(canonical).digest("hex"));
+    },
+  );
 });
 
 async function sendOnce(apiKey: string, key: OperationKey, request: object): Promise<void> {

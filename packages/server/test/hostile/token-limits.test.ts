@@ -34,7 +34,7 @@ const cutOff = (maxTokens: number) =>
   expect.stringContaining(`the run may use ${maxTokens} tokens (limits.max_tokens)`);
 
 describe("a model that answers without end", () => {
-  test("is given what is left of limits.max_tokens as its output limit", async () => {
+  test("gets the rest of limits.max_tokens as its output limit", async () => {
     const { answer, calls, run } = await invokeWithLimit(500);
     expect(calls.map(({ body }) => body.max_tokens)).toEqual([500]);
     expect(answer).toMatchObject({
@@ -44,7 +44,7 @@ describe("a model that answers without end", () => {
     expect(run).toMatchObject({ status: "failed", tokens_used: 510, error: cutOff(500) });
   });
 
-  test("is interrupted where the limit is too high for some models to be sent", async () => {
+  test("is interrupted if the limit is too high for some models to be sent", async () => {
     const { answer, calls, run } = await invokeWithLimit(5000);
     expect(calls.map(({ body }) => body.max_tokens)).toEqual([undefined]);
     expect(answer).toMatchObject({
@@ -61,7 +61,7 @@ describe("a model that answers without end", () => {
     expect(calls).toHaveLength(1);
   });
 
-  test("is not limited below what it says", async () => {
+  test("is not limited below its own setting", async () => {
     const { answer } = await invokeWithLimit(100_000);
     expect(answer).toMatchObject({ status: 200, data: { tokens_used: 60_010 } });
   });

@@ -15,7 +15,7 @@ afterAll(() => script.close());
 const waitingRuns = 1060;
 const waitSeconds = 12;
 
-describe("one organisation waits for more runs than there are connections to wait at", () => {
+describe("one organisation waits for more runs than there are connections for waiting", () => {
   test("another organisation's run takes no longer, and those beyond its share are answered with 202 at once", async () => {
     const neighbour = await perch().createOrganisation("enterprise");
     const organisation = await perch().createOrganisation("free");

@@ -12,7 +12,7 @@ import { usePerch } from "../support/harness.ts";
 const perch = usePerch();
 afterEach(closeAll);
 
-/** Addresses that an attacker might try, and what they would reach. */
+/** Addresses that an attacker might try, and their targets. */
 const attempts: readonly (readonly [string, string])[] = [
   ["loopback", "https://127.0.0.1/"],
   ["loopback, another of its addresses", "https://127.8.8.8/"],
@@ -141,7 +141,7 @@ describe("a host name", () => {
     ];
     let asked = 0;
     const flipping: Resolve = async () => [{ address: asked++ === 0 ? "127.0.0.1" : "127.0.0.2", family: 4 }];
-    // The server speaks plain HTTP: the TLS handshake fails after the connection is established.
+    // The server speaks plain HTTP, so the TLS handshake fails after the connection is established.
     const attempt = await createPoster(flipping)({
       url: `https://hooks.example:${checked.port}/`,
       headers: {},

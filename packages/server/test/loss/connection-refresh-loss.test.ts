@@ -48,7 +48,7 @@ test("a worker that is killed while it refreshes: another does it once the claim
   await expect.poll(() => provider.requests.slice(asked)).toContain("POST /token");
   await endActiveWorker("SIGKILL");
   const claimedUntil = Number((await readConnection(perch, organisation, connection)).refresh_claimed_until);
-  // Longer than the worker that died could have needed to store what it got.
+  // The claim lasts longer than the dead worker could have needed to store its tokens.
   expect(claimedUntil - Date.now()).toBeGreaterThan(45_000);
   const endsAt = Date.now() + 2000;
   await setClaimEnd(perch, organisation, connection, new Date(endsAt));

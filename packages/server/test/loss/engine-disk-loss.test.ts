@@ -31,7 +31,7 @@ const script = await startScriptServer(async (call) => {
   return { reply: `${message}, after ${call.messages.length} messages` };
 });
 const notes = await startToolServer();
-/** Hangs once for each key that it is told: the engine is lost meanwhile. */
+/** The keys of payments that hang once, while the engine is lost. */
 const hangingPayments = new Set<string>();
 const payments = await startToolServer(async ({ headers }) => {
   const key = String(headers["idempotency-key"]);
@@ -98,7 +98,7 @@ async function beginSession() {
   return { organisation, first, second, third };
 }
 
-/** Both end after two seconds: the first by itself, the other only if somebody ends it. */
+/** Both end after two seconds: the first by itself, the other only if Perch ends it. */
 async function beginHastySession() {
   const organisation = await perch.createOrganisation();
   await createScriptedAgent(organisation, [], { timeout_seconds: 2 });
@@ -141,13 +141,13 @@ interface Begun {
 let begun: Begun;
 let backAtMs: number;
 
-/** What happens while the engine is away. */
+/** The changes that happen while the engine is away. */
 async function actWithoutEngine({ session, deployments, withPerson }: Begun): Promise<void> {
   await decide(perch, withPerson.organisation, withPerson.open?.id ?? "", { verdict: "approve" });
   const params = { agent_id: "bot", request_id: session.second };
   ok(await session.organisation.call("POST /v1/agents/{agent_id}/invocations/{request_id}/cancel", { params }));
   deployments.slow.answer();
-  // As the engine left them: it had the vector to make, and the next attempt to begin. Both are overdue now.
+  // As the engine left them, with a vector to make and the next attempt to begin. Both are overdue now.
   await query(
     "update memories set embedder = null, dimensions = null, embedding = null, updated_at = now() - interval '1 hour'",
   );
@@ -194,7 +194,7 @@ describe("after the loss of the engine's disk, without a restart of any worker,"
     expect(new Set(keys).size).toBe(1);
   }, 60_000);
 
-  test("a run that waited for a person goes on, and one that went on starts again where it waited, with the same key", async () => {
+  test("a run that waited for a person goes on, and one that went on starts again from that wait, with the same key", async () => {
     const { organisation, waiting, continued } = begun.withPerson;
     const isOver = (status: string) => status !== "running" && status !== "waiting";
     for (const id of [waiting, continued])
@@ -216,7 +216,7 @@ describe("after the loss of the engine's disk, without a restart of any worker,"
     expect(stepsOf("turn two")).toEqual([]);
   }, 60_000);
 
-  test("a run whose time is over is failed, with a reason and what to do", async () => {
+  test("a run whose time is over is failed, with a reason and a next step", async () => {
     const { organisation, queued } = begun.hasty;
     expect(await waitForRunRecord(organisation, queued)).toMatchObject({
       status: "failed",
@@ -243,7 +243,7 @@ describe("after the loss of the engine's disk, without a restart of any worker,"
     expect(receiver.received).toHaveLength(2);
   }, 60_000);
 
-  test("housekeeping, the sweep of webhooks and the search for what is lost are scheduled, once each", async () => {
+  test("housekeeping, the sweep of webhooks and the search for lost work are scheduled, once each", async () => {
     const services = [housekeeping, webhookSweep, reconcile];
     await expect.poll(() => countScheduled(services), patient).toBe(services.length);
   }, 60_000);

@@ -53,7 +53,10 @@ async function countOpenActivations(): Promise<number> {
   return ((await response.json()) as { rows: unknown[] }).rows.length;
 }
 
-/** Calls a node that never reaches the engine, and ends it: what it committed is as if its process had died before it sent it. */
+/**
+ * Calls a node that never reaches the engine, and ends it. Its commits are as if its process had died before it sent
+ * them.
+ */
 async function onNodeThatIsLost<T>(organisation: Organisation, work: (organisation: Organisation) => Promise<T>) {
   const node = await startApi({ ...perch.server.core.config, ingressUrls: ["http://127.0.0.1:1"] }, logger);
   const url = await node.app.listen({ host: "127.0.0.1", port: 0 });
@@ -65,8 +68,8 @@ async function onNodeThatIsLost<T>(organisation: Organisation, work: (organisati
   }
 }
 
-describe("what a change gives the engine to do", () => {
-  test("is done once the engine can be reached again: the change itself was answered at once", async () => {
+describe("the work that a change gives the engine", () => {
+  test("is done once the engine can be reached again, though the change itself was answered at once", async () => {
     const organisation = await createOrganisationWithVersions(perch, []);
     isEngineReachable = false;
     proxy.cut();

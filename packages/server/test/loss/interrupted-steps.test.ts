@@ -36,7 +36,7 @@ const tools = ["slow", "quick"].map(
     }) as const,
 );
 
-test("a worker killed within a tool call: stream and log tell that the call began again, and of no other step", async () => {
+test("a worker killed within a tool call: stream and log report that the call began again, and no other step", async () => {
   verifies("invocation.stream", "logs.run-steps");
   const { perch, ensureWorkers, endActiveWorker } = perchWithWorkers();
   await ensureWorkers(1);
@@ -49,7 +49,7 @@ test("a worker killed within a tool call: stream and log tell that the call bega
   let killed: Promise<void> | undefined;
   for await (const event of stream.events()) {
     events.push(event);
-    // The quick one has a result, which the engine keeps a moment after it is told; the slow one has not.
+    // The quick one has a result, which the engine stores a moment after it arrives; the slow one has none.
     if (event.data.name === "quick" && event.data.status === "completed")
       killed ??= sleep(1500).then(() => endActiveWorker("SIGKILL"));
   }

@@ -40,7 +40,7 @@ const firstCallsOf = (message: string) =>
 /** The last model answer of each run waits until this is resolved. */
 let gate = Promise.withResolvers<void>();
 
-/** No two answers are equal, so that the answer of a repeated call can be told from the recorded one. */
+/** No two answers are equal, so that the answer of a repeated call differs from the recorded one. */
 const model = await startOpenAiServer(async (call) => {
   const message = lastUserMessage(call);
   if (isAfterTool(message) && !hasToolResult(call)) return { toolCalls: [{ name: "perch_echo", arguments: {} }] };
@@ -255,7 +255,10 @@ async function expectOneRecord({ kind, message, answer }: Run): Promise<void> {
   if (isAfterTool(kind)) expect(firstCallsOf(message)).toHaveLength(1);
 }
 
-/** Checks that each run ends as if no worker had been killed, but for lines that say so, with so many calls for its last step. Returns the responses. */
+/**
+ * Checks that each run ends as if no worker had been killed, except for log lines about it, with so many calls for its
+ * last step. Returns the responses.
+ */
 async function expectRunsToEndOnce(runs: readonly Run[], lastCalls: number): Promise<string[]> {
   const answers = Promise.all(runs.map(({ answer }) => answer));
   const failures = await listEngineFailuresUntil(answers);
@@ -331,7 +334,7 @@ describe("a worker is killed, and its runs have one answer and one record", () =
     await expectRunsToEndOnce(runs, 2);
   });
 
-  test("after the commit, before the worker knows: what is recorded is the answer, though the model is called again", async () => {
+  test("after the commit, before the worker knows: the recorded text is the answer, though the model is called again", async () => {
     const runs = await startRunsUntilLastCall("commit");
     workers[0]?.database.withhold("server");
     gate.resolve();
@@ -342,7 +345,7 @@ describe("a worker is killed, and its runs have one answer and one record", () =
     expect([...(await findResponses("commit"))]).toEqual(expect.arrayContaining([...recorded]));
   });
 
-  test("after the record, before the engine knows: what is recorded is the answer, though the model is called again", async () => {
+  test("after the record, before the engine knows: the recorded text is the answer, though the model is called again", async () => {
     const runs = await startRunsUntilLastCall("record");
     front.withhold("server");
     gate.resolve();

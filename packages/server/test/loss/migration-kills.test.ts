@@ -17,7 +17,7 @@ import { type Case, describeKill, type Migrated, migrateUndisturbed } from "../s
 
 /** `all` kills at every boundary, which takes minutes. */
 const isFull = process.env.TEST_MIGRATION_KILLS === "all";
-/** Without it, of the boundaries outside the newest migration: every so many-th. */
+/** Without it, one in so many of the boundaries outside the newest migration. */
 const step = 50;
 /** Jobs mostly wait for PostgreSQL and for Node to start. */
 const concurrency = 3;
@@ -141,7 +141,7 @@ const every = ({ undisturbed }: Start): number[] => [...undisturbed.queries.keys
 const someOf = (start: Start): number[] => (isFull ? every(start) : every(start).filter((query) => query % step === 3));
 const limitMs = isFull ? 3_600_000 : 90_000;
 
-describe("`migrate` that is killed (SIGKILL) and started again ends with the schema of one that was left alone", () => {
+describe("`migrate` that is killed (SIGKILL) and started again ends with the schema of one that was not interrupted", () => {
   test(
     "from an empty database",
     async () => {

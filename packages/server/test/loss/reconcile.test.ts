@@ -108,7 +108,7 @@ describe("a run that the record has as running", () => {
     warned.mockClear();
   });
 
-  test("and that the engine executes is left alone, however many there are and however long they take", async () => {
+  test("and that the engine executes is not touched, however many there are and however long they take", async () => {
     const organisation = await perch.createOrganisation();
     await createScriptedAgent(organisation);
     const until = Date.now() + loadSeconds * 1000;
@@ -131,7 +131,7 @@ describe("a run that the record has as running", () => {
     expect(failedSteps()).toEqual([]);
   }, 180_000);
 
-  test("and that an operator killed in the engine is failed, with what to do next", async () => {
+  test("and that an operator killed in the engine is failed, with a next step", async () => {
     const organisation = await perch.createOrganisation();
     await createScriptedAgent(organisation);
     const id = await invokeInBackground(perch, organisation.adminKey, { message: "0 takes 8000 ms" });
@@ -150,7 +150,7 @@ describe("a run that the record has as running", () => {
     warned.mockClear();
   });
 
-  test("is left alone while the engine does not answer", async () => {
+  test("is not touched while the engine does not answer", async () => {
     const organisation = await perch.createOrganisation();
     await createScriptedAgent(organisation);
     const id = await invokeInBackground(perch, organisation.adminKey, { message: "0 takes 2500 ms" });
@@ -165,7 +165,7 @@ describe("a run that the record has as running", () => {
   }, 60_000);
 });
 
-describe("a slot that a run holds in Valkey", () => {
+describe("a slot that a run occupies in Valkey", () => {
   test("is freed if its run has ended or never began, and stays while its run is under way", async () => {
     const organisation = await perch.createOrganisation();
     await createScriptedAgent(organisation);

@@ -15,7 +15,7 @@ import { createScriptedAgent, type InvokeResponse, invokeAgent } from "../suppor
 type Release = "a" | "b";
 
 const held = new Map<string, PromiseWithResolvers<void>>();
-/** The second step of runs whose message begins with `hold` waits until it is let go. */
+/** The second step of runs whose message begins with `hold` waits until it is released. */
 const gateOf = (message: string): PromiseWithResolvers<void> => {
   const gate = held.get(message) ?? Promise.withResolvers<void>();
   held.set(message, gate);
@@ -151,7 +151,7 @@ describe("releases of workers", () => {
     await waitForBound(4);
     // Those of A, although a worker answers at their address.
     expect(await countUnserved()).toBe(2);
-    // B listens where A did, and the engine goes on trying to continue A's runs there.
+    // B listens at A's address, and the engine continues to try A's runs there.
     await sleep(1000);
     await end(worker);
     await activate("a");
@@ -178,7 +178,7 @@ describe("releases of workers", () => {
     expect(stepsAt("a", "after the restart of b")).toEqual([1]);
   }, 120_000);
 
-  test("a release is retired only when it takes no new runs and none is left, and the list says so", async () => {
+  test("a release is retired only when it takes no new runs and none is left, and the list shows that", async () => {
     const states = async () => (await listReleases()).map(({ release, turn, state }) => [release, turn, state]);
     expect(await states()).toEqual([
       ["a", 4, "takes new runs"],
@@ -198,7 +198,7 @@ describe("releases of workers", () => {
     letGo("hold while b is activated");
     expect((await answer)?.status).toBe(200);
     await expect(command("a", "retire", "--id", ofA?.id ?? "")).rejects.toThrow("Another release took over just now.");
-    // Housekeeping, a day later: not before, and not what takes new runs.
+    // Housekeeping retires it a day later: not before, and not the release that takes new runs.
     const admin = createEngineAdmin(engine.adminUrls);
     const turns = [5, 4, 3, 2].map((turn) => ({ turn, activatedAt: new Date() }));
     const dayMs = 86_400_000;
@@ -243,7 +243,7 @@ describe("releases of workers", () => {
     expect(stepsAt("a", "hold over an upgrade")).toEqual([1, 2]);
   }, 60_000);
 
-  test("a run in its first step, of which nothing is journaled yet, counts too", async () => {
+  test("a run in its first step, with nothing journaled yet, counts too", async () => {
     await activate("a");
     const first = await startRelease("a");
     const message = "hold from the start";

@@ -68,7 +68,7 @@ describe("workers are killed repeatedly during runs", () => {
       const { data: entries } = await getLogPage(organisation, { request_id: data.request_id, limit: 1000 });
       const count = (type: string) => entries.filter(({ metadata }) => metadata.type === type).length;
       const steps = stepsOf(`run ${i}`);
-      // A step that a kill interrupted has a line that says so.
+      // A step that a kill interrupted has a log line about it.
       const lines = entries.length - count("interrupted");
       const seen = [i, count("accepted"), count("model_call"), count("tool_call"), count("ended"), lines];
       expect(seen).toEqual([i, 1, steps, steps - 1, 1, 2 * steps + 1]);

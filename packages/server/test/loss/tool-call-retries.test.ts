@@ -12,7 +12,7 @@ const lookUp = { name: "orders_lookup_order", arguments: { id: "A1" } };
 const add = { name: "orders_add", arguments: { a: 2, b: 3 } };
 const note = { name: "note", arguments: { text: "seen" } };
 
-/** The model calls of each run. Where one takes a second, there is time to kill the worker that makes it. */
+/** The model calls of each run. A call that takes a second gives time to kill its worker. */
 const modelReplies: Record<string, readonly object[]> = {
   "while the model thinks": [
     { tool_calls: [lookUp, note] },

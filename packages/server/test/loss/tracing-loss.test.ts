@@ -67,7 +67,7 @@ function parentsIn(spans: readonly Span[]): Map<string, string> {
 }
 
 describe("the trace of a run whose worker is killed", () => {
-  test("holds the spans of both workers under the same run", async () => {
+  test("contains the spans of both workers under the same run", async () => {
     const send = await createTracedSender();
     const traceId = traceOf(0);
     const answer = send("slow", traceId);

@@ -36,7 +36,7 @@ async function load({ adminKey }: Organisation, seconds: number): Promise<Map<nu
   return counts;
 }
 
-test("no request fails when Valkey is killed under load, limits hold approximately, and each node logs the loss and the recovery once", async () => {
+test("no request fails when Valkey is killed under load, limits apply approximately, and each node logs the loss and the recovery once", async () => {
   const organisation = await perch.createOrganisation("free");
   await load(organisation, 0.1);
   const running = load(organisation, 4);

@@ -88,7 +88,7 @@ describe("a worker is lost", () => {
     const ended = await waitForRunRecord(organisation, id);
     expect(ended).toMatchObject({ status: "failed", error: expect.stringContaining("no longer in the database") });
     expect(stepsOf("lost definition")).toEqual([1, 2]);
-    // A run that the engine went on trying would keep its session's turn.
+    // A run that the engine tries for ever would occupy its session's turn.
     ok(await call("PATCH /v1/agents/{agent_id}", { params: { agent_id: "bot" }, body: { logs: "full" } }));
     const next = await invokeAgent(perch, adminKey, { message: "warm up", context });
     expect(next.data.response).toBe("warm");

@@ -54,7 +54,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Keeps 20 invokes in flight until stopped, and collects their statuses. */
+/** Runs 20 concurrent invokes until stopped, and collects their statuses. */
 function load() {
   let running = true;
   const statuses: number[] = [];

@@ -89,7 +89,7 @@ const targetAttacks: readonly Attack[] = [
   target("a slash behind", (path) => path.replace(/(?=$|\?)/, "/")),
   target("two slashes", (path) => path.replace("/v1/", "//v1//")),
   target("upper case", (path) => path.replace("/v1/", "/V1/")),
-  // Below `/console` are pages, which are no part of the contract.
+  // Below `/console` are pages, which are not part of the contract.
   target("no version", (path) => path.replace(/^\/v1\/(?!console)/, "/")),
   target("a semicolon", (path) => path.replace(/(?=$|\?)/, ";a=b")),
   target("a fragment", (path) => `${path}#fragment`),

@@ -12,7 +12,7 @@ interface Document {
 
 const { paths, components } = openApiDocument("0") as unknown as Document;
 
-/** Of every answer, whatever was asked for: how it is carried, and what browsers may do with it. */
+/** Headers of every answer, whatever the request: for the transport, and for browsers. */
 const undocumented = new Set([
   ...Object.keys(securityHeaders),
   "connection",
@@ -26,7 +26,7 @@ const undocumented = new Set([
   "x-accel-buffering",
 ]);
 
-/** Headers of an answer that the document does not declare for it; undefined where it does not declare the answer. */
+/** Headers of an answer that the document does not declare for it; undefined if it does not declare the answer. */
 export function undeclaredHeaders(key: OperationKey, status: number, names: Iterable<string>): string[] | undefined {
   const { method, path } = routeOf(key);
   const found = paths[path]?.[method.toLowerCase()]?.responses[status];

@@ -52,7 +52,9 @@ async function callApprovalOperations(send: SendValid, createApprovals: CreateAp
   await send("POST /v1/approvals/{approval_id}/answer", { params: answered, body: { answer: "This one." } });
 }
 
-/** A provider where users have accounts, and what one of them does with a link: the code that the application gets. */
+/**
+ * A provider at which users have accounts, and the way of a user through a link to the code that the application gets.
+ */
 export interface Accounts {
   readonly issuer: string;
   readonly consent: (link: string) => Promise<string>;

@@ -115,7 +115,7 @@ test.each<[string, () => string[]]>([
   ["an API key", () => problemsWith(400, errorBody("invalid_request", token))],
   ["a stack trace", () => problemsWith(400, errorBody("invalid_request", "Error\n    at x (a.ts:1:2)"))],
   ["events that were not requested", () => problemsWith(200, "data: {}\n\n", { "content-type": "text/event-stream" })],
-  ["what the contract refuses, accepted", () => problemsWith(200, validBody, {}, { query: { limit: "0" } })],
+  ["a request that the contract refuses, accepted", () => problemsWith(200, validBody, {}, { query: { limit: "0" } })],
 ])("%s is found", (_, find) => {
   expect(find()).not.toEqual([]);
 });

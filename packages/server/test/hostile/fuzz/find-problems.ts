@@ -21,7 +21,7 @@ export interface Exchange {
 /** Errors that the HTTP layer may answer before an operation is chosen. */
 const frameworkCodes: readonly string[] = ["invalid_request", "not_found", "payload_too_large"];
 
-/** Internal details that no response may show. A check says of an agent's own server that it refuses connections. */
+/** Internal details that no response may show. A check may report that an agent's own server refuses connections. */
 const internalDetails =
   /node_modules|\.ts:\d+|\n\s+at |postgres(ql)?:\/\/|relation "|duplicate key value|(?<!it refuses connections \()ECONNREFUSED|FST_ERR|pg_catalog/;
 
@@ -56,7 +56,7 @@ function isAllowed({ params, query, body }: Operation, plain: NonNullable<Serial
   return fits(params, plain.params) && fits(query, plain.query) && fits(body, plain.body);
 }
 
-/** The front page is the same for everybody, so it alone may be cached. */
+/** Only the front page may be cached, because it is the same for every visitor. */
 const frontPageHeaders = { ...securityHeaders, "cache-control": "public, max-age=60" };
 
 function isFrontPage({ bytes }: SerializedRequest, { status }: WireResponse): boolean {

@@ -37,7 +37,7 @@ const kindOf = ({ status, body }: WireResponse): string => {
   return `${status} ${body.includes("Send the body as JSON") ? "media type" : code}`.trim();
 };
 
-/** Counts responses by kind, and keeps the first example of each problem. */
+/** Counts responses by kind, and stores the first example of each problem. */
 export class Tally {
   readonly answers = new Map<string, number>();
   /** Operations that answered a request without an attack with success. */
@@ -112,7 +112,7 @@ class FuzzClient {
     this.#wire.close();
   }
 
-  /** One more stays open: nobody began the run, so nobody can continue it. */
+  /** One more approval stays open, because the run was never started and cannot be continued. */
   async #createApprovals({ organisation }: Tenant): Promise<readonly string[]> {
     const question = { kind: "question" as const, question: "Which?", parameters: {} };
     return (await insertWaitingRun(this.#perch, organisation, { calls: [{}, {}, question, {}] })).approvals;

@@ -72,7 +72,7 @@ export const instant: Arbitrary<string> = fc.oneof(
   ),
 );
 
-/** Only addresses where nothing listens or that the guard refuses, so that the fuzz run stays on this machine. */
+/** Only addresses at which nothing listens or that the guard refuses, so that the fuzz run stays on this machine. */
 export const url: Arbitrary<string> = fc.constantFrom(
   "http://127.0.0.1:9/",
   "https://127.0.0.1:9/path?a={b}",

@@ -8,7 +8,10 @@ interface OpenInvocation {
   readonly last_failure?: string;
 }
 
-/** What the engine has under way or scheduled in these services: a run that is retried for ever is always among it. */
+/**
+ * Invocations that the engine has under way or scheduled in these services. A run that is retried for ever is always
+ * among them.
+ */
 export async function listOpenInvocations(
   adminUrl: string | undefined,
   services: readonly string[] = [agentRuns, agentSessions],

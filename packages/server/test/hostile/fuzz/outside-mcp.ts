@@ -5,7 +5,7 @@ import { type OutsideText, outsideTexts, parsedText } from "./outside-texts.ts";
 
 const stringOf = (value: unknown): string => (typeof value === "string" ? value : "t");
 
-/** A list that has the text wherever MCP lets a server write. */
+/** A list that has the text in every place in which MCP allows a server to write. */
 function toolsWith(text: OutsideText): Tool[] {
   const value = parsedText(text);
   const name = stringOf(value);

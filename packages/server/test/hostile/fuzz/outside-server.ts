@@ -4,7 +4,7 @@ import { hashedVector } from "@perch/testkit/servers/models/embeddings.ts";
 import { listen, type TestServer } from "@perch/testkit/servers/tool-server.ts";
 import { fromBytes, type OutsideText, outsideTexts } from "./outside-texts.ts";
 
-/** What a server answers. The body has one character for each byte, as `OutsideText` has. */
+/** The answer of a server. The body has one character for each byte, as `OutsideText` has. */
 interface OutsideAnswer {
   readonly status?: number;
   readonly type?: string;

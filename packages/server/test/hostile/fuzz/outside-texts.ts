@@ -1,6 +1,6 @@
 /**
- * A value that a server outside may answer with. Bytes are written as a string with one character for each (latin1), so that
- * a text may hold bytes that are no UTF-8.
+ * A value that a server outside may answer with. Bytes are written as a string with one character for each (latin1), so
+ * that a text may contain bytes that are not UTF-8.
  */
 export interface OutsideText {
   readonly name: string;
@@ -53,7 +53,7 @@ export const outsideTexts: readonly OutsideText[] = [
   ofBytes("a character cut short", [0x61, 0xf0, 0x9f, 0x98]),
 ];
 
-/** The text as a program reads it from JSON; undefined for what is no JSON. */
+/** The text as a program reads it from JSON; undefined if it is not JSON. */
 export function parsedText({ literal }: OutsideText): unknown {
   const json = fromBytes(literal).toString("utf8");
   try {

@@ -10,7 +10,7 @@ import {
 import fc, { type Arbitrary } from "fast-check";
 import { arbitraryOf, type JsonSchema, type SchemaSource } from "./schema-arbitrary.ts";
 
-/** Whose key is sent: the admin's, one with a single permission, one bound to an agent, an invalid one, or none. */
+/** The key that is sent: the admin's, one with a single permission, one bound to an agent, an invalid one, or none. */
 export const callers = [
   "admin",
   "read",
@@ -59,7 +59,7 @@ export interface Attack {
   readonly authorization?: (header: string) => string;
   /** Rewrites the serialized request; applied last. */
   readonly rewrite?: (bytes: Buffer) => Buffer;
-  /** HTTP lets a server close the connection without a response here. */
+  /** HTTP allows a server to close the connection without a response here. */
   readonly mayCloseWithoutResponse?: boolean;
   /** The response may belong to another operation, or to none, so it is not checked against this one. */
   readonly mayReachOtherOperation?: boolean;

@@ -3,12 +3,12 @@ import type { RequestTemplate } from "./request-template.ts";
 import { KnownValue } from "./schema-arbitrary.ts";
 import { resolveKnownValues, type Tenant } from "./tenants.ts";
 
-/** A request as bytes, and what is needed to check its response. */
+/** A request as bytes, and the data to check its response. */
 export interface SerializedRequest {
   readonly bytes: Buffer;
   readonly isHead: boolean;
   readonly agent: string | undefined;
-  /** The three parts as the server should parse them; undefined where an attack changed the bytes. */
+  /** The three parts as the server should parse them; undefined if an attack changed the bytes. */
   readonly plain: { readonly params: unknown; readonly query: unknown; readonly body: unknown } | undefined;
 }
 
@@ -52,7 +52,7 @@ export function serializeRequest(template: RequestTemplate, me: Tenant, other: T
   const hasLength = bytes.length > 0 || !["GET", "HEAD"].includes(method);
   const lines = [
     `${method} ${attack?.target?.(target) ?? target} HTTP/1.1`,
-    // Browsers sign in over plain HTTP at loopback alone.
+    // Browsers sign in over plain HTTP only at loopback.
     "Host: localhost",
     ...(authorization ? [`Authorization: ${authorization}`] : []),
     ...[...template.headers, ...bodyHeaders].map(([name, value]) => `${name}: ${value}`),

@@ -30,7 +30,7 @@ const typo = (key: string): string => key.slice(0, -8) + (key.at(-8) === "A" ? "
 export async function createTenant(perch: Perch): Promise<Tenant> {
   const organisation = await perch.createOrganisation("enterprise");
   const { call, createKey } = organisation;
-  // What no role includes too: each operation is to succeed for somebody.
+  // Includes permissions that no role includes, because each operation must succeed for some key.
   const adminKey = await createKey({ permissions: permissions.filter((each) => each !== "approve") });
   const bot = ok(await call("POST /v1/agents", { body: { name: "bot", model: "perch/echo" } })).data;
   const revoked = await createKey({ role: "admin" });
@@ -72,7 +72,7 @@ function addKnownValue({ known, agentOf }: Tenant, name: string, value: string, 
   const values = known.get(name) ?? [];
   if (values.includes(value)) return;
   values.push(value);
-  // Keep the first ones: some are pinned.
+  // Preserves the first ones, because some are pinned.
   if (values.length > maxValuesPerName) values.splice(5, 1);
   known.set(name, values);
 }
