@@ -23,7 +23,7 @@ replay_store = MemoryReplayStore()
 def reply(question: dict) -> str:
     """Your agent."""
     turn = sum(message["role"] == "user" for message in question["history"]) + 1
-    return f"Turn {turn}: {question['context']['user_id'] or 'somebody'} said {question['message']}"
+    return f"Turn {turn}: {question['context']['user_id'] or 'a user'} said {question['message']}"
 
 
 # Answers by idempotency key. A retried request gets the first answer again. Store them in a database in production.

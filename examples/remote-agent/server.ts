@@ -22,7 +22,7 @@ type Question = { message: string; context: { user_id: string | null }; history:
 /** Your agent. */
 async function reply({ message, context, history }: Question): Promise<string> {
   const turn = history.filter(({ role }) => role === "user").length + 1;
-  return `Turn ${turn}: ${context.user_id || "somebody"} said ${message}`;
+  return `Turn ${turn}: ${context.user_id || "a user"} said ${message}`;
 }
 
 /**

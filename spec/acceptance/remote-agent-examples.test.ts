@@ -137,7 +137,7 @@ describe("the example in TypeScript", () => {
     const together = await Promise.all(Array.from({ length: 10 }, () => callDirectly(body, key)));
     const later = await callDirectly(JSON.stringify(question("something else")), key);
     expect(new Set([...together, later].map(({ text }) => text)).size).toBe(1);
-    expect(later).toMatchObject({ status: 200, text: expect.stringContaining("Turn 1: somebody said hello") });
+    expect(later).toMatchObject({ status: 200, text: expect.stringContaining("Turn 1: a user said hello") });
   });
 
   test("forgets a failed request, and goes on", async () => {

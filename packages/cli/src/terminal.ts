@@ -213,7 +213,7 @@ export function createTerminal({ stdin, stdout, stderr }: Streams, env: NodeJS.P
     lineLimit: limitOf(stdout),
     confirm: async (question, yes) => {
       if (yes) return true;
-      if (!isInteractive) throw new Problem(`${question} Nobody can be asked here.`, "Give --yes to go on.");
+      if (!isInteractive) throw new Problem(`${question} There is no terminal to ask on.`, "Give --yes to go on.");
       return /^y(es)?$/i.test(await ask(stdin, stderr, `${safeText(question)} [y/N] `));
     },
     secret: async (prompt) => {

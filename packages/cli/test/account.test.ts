@@ -59,9 +59,9 @@ describe("perch keys", () => {
 describe("errors", () => {
   test("show what happened, what to do and the correlation id, and end with 1", async () => {
     const { perch } = await newDesk(server());
-    const missing = await perch(["agents", "get", "nobody"]);
+    const missing = await perch(["agents", "get", "missing"]);
     expect([missing.code, missing.stdout, withoutAccidents(missing.stderr)]).toMatchSnapshot();
-    const json = await perch(["agents", "get", "nobody", "--json"]);
+    const json = await perch(["agents", "get", "missing", "--json"]);
     expect(JSON.parse(json.stderr)).toMatchObject({
       error: { code: "not_found", status: 404, correlation_id: expect.stringMatching(/^corr_/) },
     });

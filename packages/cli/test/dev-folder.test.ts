@@ -50,7 +50,7 @@ describe("a .perch that perch dev did not write", () => {
     expect((await perch(["dev"], { until: isReady })).stderr).toContain(
       `${join(cwd, ".perch")} is damaged, or perch dev did not write it.`,
     );
-    expect((await perch(["dev", "--reset"])).stderr).toContain("Nobody can be asked here.");
+    expect((await perch(["dev", "--reset"])).stderr).toContain("There is no terminal to ask on.");
     expect(readFileSync(join(cwd, ".perch"), "utf8")).toBe("mine");
     await resetDev(cwd);
     expect(existsSync(join(cwd, ".perch"))).toBe(false);
@@ -64,7 +64,7 @@ describe("perch dev --reset", () => {
     writeFileSync(join(cwd, ".perch/logs"), "mine");
     const perch = createShell({ cwd });
     expect((await perch(["dev"], { until: isReady })).stderr).toContain(`${join(cwd, ".perch/logs")} is damaged`);
-    expect((await perch(["dev", "--reset"])).stderr).toContain("Nobody can be asked here.");
+    expect((await perch(["dev", "--reset"])).stderr).toContain("There is no terminal to ask on.");
     await resetDev(cwd);
     expect(existsSync(join(cwd, ".perch"))).toBe(false);
   });

@@ -114,7 +114,7 @@ describe("a server that answers with control sequences", () => {
     const { stdout } = await shell(["agents"]);
     expect(stdout).toContain("abc");
     expect(stdout).not.toMatch(obeyed);
-    const { stderr } = await shell(["agents", "get", "nobody"]);
+    const { stderr } = await shell(["agents", "get", "missing"]);
     expect(stderr).toContain("abc");
     expect(stderr).not.toMatch(obeyed);
   });
@@ -123,7 +123,7 @@ describe("a server that answers with control sequences", () => {
     const { stdout, json } = await shell(["agents", "--json"]);
     expect(json<{ data: { name: string }[] }>().data[0]?.name).toBe(name);
     expect(stdout).not.toMatch(obeyed);
-    const { stderr } = await shell(["agents", "get", "nobody", "--json"]);
+    const { stderr } = await shell(["agents", "get", "missing", "--json"]);
     expect(JSON.parse(stderr)).toMatchObject({ error: { message: name } });
     expect(stderr).not.toMatch(obeyed);
   });

@@ -134,7 +134,7 @@ const approve = command({
   name: "approvals approve",
   summary: "Approve a call. The run goes on.",
   details:
-    "Shows the call and asks for confirmation, and approves exactly what it showed: if somebody changes the arguments meanwhile, nothing is approved. With --digest, which `perch approvals show --json` has, nobody is asked.",
+    "Shows the call, asks for confirmation, and approves exactly that call: if its arguments change meanwhile, nothing is approved. With --digest, which `perch approvals show --json` has, it does not ask.",
   args: ["approval"],
   options: {
     arguments: {

@@ -32,7 +32,7 @@ const waitsForPerson = (error: unknown): boolean =>
 export const chat = command({
   name: "chat",
   summary: "Chat with an agent, in one session.",
-  details: `Empty lines are ignored. --session continues an earlier conversation. --json prints one line per response. Where the agent needs a person, the chat asks you, if your key may decide, or waits for somebody who may. Without a terminal it says what to decide and ends with the exit code 3.\n${chatHelp}`,
+  details: `Empty lines are ignored. --session continues an earlier conversation. --json prints one line per response. If the agent needs a person, the chat asks you, if your key may decide, or waits for another approver. Without a terminal it shows the open decision and ends with the exit code 3.\n${chatHelp}`,
   args: ["agent"],
   options: contextOptions,
   run: async (cli, { agent }, options) => {

@@ -6,7 +6,7 @@ import { createServer } from "node:http";
  */
 async function answer({ message, history, context }) {
   const turn = history.filter(({ role }) => role === "user").length + 1;
-  return { response: `Turn ${turn}: ${context.user_id ?? "somebody"} said: ${message}`, tokens_used: 0 };
+  return { response: `Turn ${turn}: ${context.user_id ?? "a user"} said: ${message}`, tokens_used: 0 };
 }
 
 const server = createServer(async (request, response) => {
