@@ -44,7 +44,7 @@ export function createDecider(api: Api, organisations: readonly Organisation[]):
       if (asked.length > 0 && asked.every(isDone)) return asked.toSorted((a, b) => a.call - b.call);
       await sleep(250);
     }
-    throw new Error(`${run.message}: after ${askedSeconds} s, its step ${step} asks nobody`);
+    throw new Error(`${run.message}: after ${askedSeconds} s, its step ${step} asks for no decision`);
   };
 
   const send = async (run: Run, { id, step }: Asked, verb: string, body: object, by: Person): Promise<ApiAnswer> => {

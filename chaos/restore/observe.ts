@@ -76,7 +76,7 @@ async function describeWatch(site: Site, { loss, canaryId }: Seen): Promise<stri
     Date.parse((await deploymentOf(site, `${loss}-canary`, canaryId)).data?.guard_report?.checked_at ?? "");
   const since = Date.now();
   const isWatched = async () => (await lookedAt()) > since;
-  return until("nobody looks", isWatched, 60).then(
+  return until("the guard has not looked", isWatched, 60).then(
     () => "go on",
     () => "do not go on",
   );

@@ -24,7 +24,7 @@ const program = `async ([baseUrl, apiKey, secret, body, headers, call]) => {
   const { response } = await perch.agents.invoke("bot", { message: "hello" });
   const streamed = await perch.agents.invokeStream("bot", { message: "hello again" }).text();
   const names = (await perch.agents.list().toArray()).map(({ name }) => name);
-  const error = await perch.agents.get("nobody").catch((error) => error);
+  const error = await perch.agents.get("missing").catch((error) => error);
   const event = await sdk.verifyWebhook(body, headers, secret);
   const forged = await sdk.verifyWebhook(body + " ", headers, secret).catch((error) => error.name);
   const replayStore = sdk.createMemoryReplayStore();

@@ -46,7 +46,7 @@ describe("a refusal", () => {
     ["401", UnauthorizedError, () => new Perch({ baseUrl: server().url, apiKey: "perch_wrong" }).me()],
     ["401 without a key", UnauthorizedError, () => new Perch({ baseUrl: server().url }).me()],
     ["403", ForbiddenError, () => weak.agents.create({ name: "bot", model: "perch/echo" })],
-    ["404", NotFoundError, () => perch.agents.get("nobody")],
+    ["404", NotFoundError, () => perch.agents.get("missing")],
     ["413", PayloadTooLargeError, () => perch.agents.create({ name: "x".repeat(2 ** 20), model: "perch/echo" })],
   ] as const)("%s has a class of its own, a code and a correlation id", async (status, type, work) => {
     const error = await thrownBy(work());
@@ -104,12 +104,12 @@ describe("a refusal", () => {
 
 describe("the message of an error", () => {
   test("names the request and the next step, after the server's message", async () => {
-    const error = await thrownBy(perch.agents.get("nobody"));
-    expect(error.url).toBe(`${server().url}/v1/agents/nobody`);
+    const error = await thrownBy(perch.agents.get("missing"));
+    expect(error.url).toBe(`${server().url}/v1/agents/missing`);
     expect(error.message.startsWith(error.shortMessage)).toBe(true);
     expect(error.message).toContain(`(GET ${error.url}, 404 not_found, correlation id ${error.correlationId})`);
     expect(error.message).toMatch(/\) Check the id or the name/);
-    const refused = await thrownBy(perch.logs.list("nobody", { contains: "searched for" }));
+    const refused = await thrownBy(perch.logs.list("missing", { contains: "searched for" }));
     expect(refused.message).not.toContain("searched");
   });
 
@@ -136,7 +136,7 @@ describe("the message of an error", () => {
 describe("the API key", () => {
   test("is in no error and in no print of the client", async () => {
     const errors = await Promise.all([
-      thrownBy(perch.agents.get("nobody")),
+      thrownBy(perch.agents.get("missing")),
       thrownBy(new Perch({ baseUrl: "http://127.0.0.1:1", apiKey, maxRetries: 0 }).me()),
       // In the place of an id it is in the address, and in the server's words.
       thrownBy(perch.agents.get(apiKey)),

@@ -147,7 +147,7 @@ describe("any other call over a network that fails", () => {
   });
 
   test("a refusal is not repeated", async () => {
-    await expect(perch.agents.get("nobody")).rejects.toMatchObject({ status: 404 });
+    await expect(perch.agents.get("missing")).rejects.toMatchObject({ status: 404 });
     expect(proxy.seen).toHaveLength(1);
   });
 });

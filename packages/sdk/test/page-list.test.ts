@@ -96,7 +96,7 @@ describe("a list", () => {
   });
 
   test("that is refused throws, awaited or walked over", async () => {
-    await expect(perch.deployments.list("nobody")).rejects.toMatchObject({ status: 404 });
-    await expect(perch.deployments.list("nobody").toArray()).rejects.toMatchObject({ status: 404 });
+    await expect(perch.deployments.list("missing")).rejects.toMatchObject({ status: 404 });
+    await expect(perch.deployments.list("missing").toArray()).rejects.toMatchObject({ status: 404 });
   });
 });

@@ -200,7 +200,7 @@ const tampered: Readonly<Record<string, readonly [string, Change]>> = {
       keys: [publicKey, otherPublicKey],
     },
   ],
-  "with a key id that nobody has": ["unknown_key", { headers: replace("signature-input", /keyid="/, 'keyid="x') }],
+  "with an unknown key id": ["unknown_key", { headers: replace("signature-input", /keyid="/, 'keyid="x') }],
   "with the name of a key in place of its thumbprint": [
     "unknown_key",
     { ...parameter("keyid", "key-1"), keys: [{ ...publicKey, kid: "key-1" }] },

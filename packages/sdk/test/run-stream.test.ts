@@ -143,7 +143,7 @@ describe("a stream", () => {
   });
 
   test("that is refused throws the refusal, and is not tried again", async () => {
-    await expect(perch.agents.invokeStream("nobody", { message: "hello" }).result()).rejects.toBeInstanceOf(
+    await expect(perch.agents.invokeStream("missing", { message: "hello" }).result()).rejects.toBeInstanceOf(
       NotFoundError,
     );
     expect(proxy.seen).toHaveLength(1);

@@ -42,7 +42,7 @@ describe("deployments.deployAndWait", () => {
   });
 
   test("throws the error of the creation", async () => {
-    await expect(perch.deployments.deployAndWait("nobody", production)).rejects.toBeInstanceOf(NotFoundError);
+    await expect(perch.deployments.deployAndWait("missing", production)).rejects.toBeInstanceOf(NotFoundError);
   });
 });
 

@@ -58,7 +58,7 @@ describe("a path of an agent", () => {
       const query = key.endsWith("/metrics") ? { metric: "throughput" } : {};
       for (const agent_id of [id, "bot"])
         expect(await requestStatus(organisation, key, { params: { ...others, agent_id }, query }), key).toBe(200);
-      const params = { ...others, agent_id: "nobody" };
+      const params = { ...others, agent_id: "missing" };
       expect(await requestStatus(organisation, key, { params, query }), key).toBe(404);
     }
   });

@@ -38,7 +38,7 @@ describe("the audit log of a connection", () => {
     const organisation = await createOrganisation();
     const { id, link } = await createLink(organisation, { user_id });
     const code = await consentTo(perch(), link);
-    expectError(await confirm(organisation, id, { user_id: "somebody else", code: "guessed" }), "conflict");
+    expectError(await confirm(organisation, id, { user_id: "user-who-guesses", code: "guessed" }), "conflict");
     const second = await createLink(organisation, { user_id });
     const counted = await consentTo(perch(), second.link);
     ok(await confirm(organisation, id, { user_id, code: counted }));
@@ -61,7 +61,7 @@ describe("the audit log of a connection", () => {
     });
     const stored = await readTables("audit_log");
     expect(stored).toContain("confirmConnection");
-    for (const secret of [user_id, "somebody else", tokenOf(link), tokenOf(second.link), code, counted])
+    for (const secret of [user_id, "user-who-guesses", tokenOf(link), tokenOf(second.link), code, counted])
       expect(stored).not.toContain(secret);
   });
 

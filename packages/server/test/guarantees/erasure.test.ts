@@ -307,7 +307,7 @@ async function createBusyOrganisation(): Promise<Organisation> {
       body: { environment: "production", version: "v1" },
     }),
   );
-  ok(await organisation.call("DELETE /v1/users/{user_id}/data", { params: { user_id: "nobody" } }));
+  ok(await organisation.call("DELETE /v1/users/{user_id}/data", { params: { user_id: "unknown" } }));
   const users = createUsers(1);
   await act(perch, organisation, users, kindsOfActs);
   await createAsker(organisation);

@@ -59,7 +59,7 @@ async function createRowsEverywhere(organisation: Organisation): Promise<void> {
   ok(await call("POST /v1/mfa", {}));
   ok(await call("DELETE /v1/agents/{agent_id}/memory", { params: { agent_id: "bot" }, query: {} }));
   await addMemory(organisation, "The secret word is tulip.");
-  ok(await call("DELETE /v1/users/{user_id}/data", { params: { user_id: "nobody" } }));
+  ok(await call("DELETE /v1/users/{user_id}/data", { params: { user_id: "unknown" } }));
   await createWebhook(organisation, receiver.url);
   await deploy(organisation, { version: "v1" });
   const { status, text } = await invokeAgent(

@@ -188,7 +188,7 @@ describe("a link that is not valid gets one page, whatever is wrong with it:", (
     expect(decisions).toHaveLength(1);
   });
 
-  test.each(["approve", "reject"] as const)("after somebody else has decided: %s by a key", async (verdict) => {
+  test.each(["approve", "reject"] as const)("after another approver has decided: %s by a key", async (verdict) => {
     const { token, form, approval } = await createLink();
     const key = await organisation.createKey({ permissions: ["read", "approve"] });
     ok(await call(`POST /v1/approvals/{approval_id}/${verdict}`, { params: { approval_id: approval }, body: {} }, key));

@@ -101,7 +101,7 @@ const hostile: readonly (readonly [string, () => Promise<string | undefined>])[]
   ["no sub", () => provider.signToken(claims({ sub: undefined }))],
   ["an empty sub", () => provider.signToken(claims({ sub: "" }))],
   ["sub as a number", () => provider.signToken(claims({ sub: 7 }))],
-  ["an unknown kid", () => provider.signToken(claims(), { kid: "nobody" })],
+  ["an unknown kid", () => provider.signToken(claims(), { kid: "unknown" })],
   ["a kid that climbs", () => provider.signToken(claims(), { kid: "../../../dev/null" })],
   ["a key of another provider under our kid", () => otherProvider.signToken(claims())],
   ["a token from another provider", () => otherProvider.issueToken({ scope: "read:agents", resource: audience })],
@@ -200,7 +200,7 @@ describe("OAuth 2.0", () => {
     expectRefusal(await requestWithToken(revoked, { agent: "opaque" }), 401);
     expectRefusal(await requestWithToken(token, { agent: "bot" }), 401);
     expectRefusal(await requestWithToken(token, { agent: "no-secret" }), 401);
-    expectRefusal(await requestWithToken("made-up-by-somebody", { agent: "opaque" }), 401);
+    expectRefusal(await requestWithToken("made-up-token", { agent: "opaque" }), 401);
   });
 
   test("a new signing key of the provider is fetched; a removed one is no longer accepted", async () => {

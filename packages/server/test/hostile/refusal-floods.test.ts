@@ -50,7 +50,7 @@ describe("refused changes", () => {
     const headers = { "content-type": "application/json" };
     const body = JSON.stringify({ name: "bot", model: "perch/echo" });
     expect((await fetch(`${perch().url}/v1/agents`, { method: "POST", headers, body })).status).toBe(401);
-    const unknown = { ...headers, authorization: "Bearer nobody" };
+    const unknown = { ...headers, authorization: "Bearer unknown" };
     expect((await fetch(`${perch().url}/v1/agents`, { method: "POST", headers: unknown, body })).status).toBe(401);
     expect((await fetch(`${perch().url}/v1/agents`, { headers: unknown })).status).toBe(401);
     expect(await droppedRefusals("unauthenticated")).toBe(before + 2);

@@ -161,7 +161,7 @@ async function callKeyOperations(send: SendValid): Promise<void> {
   await send("GET /v1/me", {});
   await send("GET /v1/audit-log", {});
   const erasure = await send("DELETE /v1/users/{user_id}/data", {
-    params: { user_id: "a user whom nobody else uses" },
+    params: { user_id: "a user of only this operation" },
   });
   await send("GET /v1/erasures", {});
   await send("GET /v1/erasures/{erasure_id}", { params: { erasure_id: erasure.data.id } });
