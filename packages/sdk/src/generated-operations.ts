@@ -1796,7 +1796,7 @@ export interface Operations {
     };
   };
   /**
-   * Update secret. Takes effect with the next call on every worker. A host that is new needs `value` again, so that nobody can have a stored secret sent elsewhere.
+   * Update secret. Takes effect with the next call on every worker. A new host needs `value` again, so that a stored secret cannot be sent to another host without it.
    *
    * Needs the permission `manage`.
    */
@@ -1901,7 +1901,7 @@ export interface Operations {
     };
   };
   /**
-   * Update secret of an agent. Takes effect with the next call on every worker. A host that is new needs `value` again, so that nobody can have a stored secret sent elsewhere.
+   * Update secret of an agent. Takes effect with the next call on every worker. A new host needs `value` again, so that a stored secret cannot be sent to another host without it.
    *
    * Needs the permission `manage`.
    */

@@ -176,7 +176,7 @@ export interface Approval {
   created_at: Timestamp;
   expires_at: Timestamp;
   decided_at: Timestamp | null;
-  /** Who decided last. null while it is open, and where nobody did. */
+  /** Who decided last. null while it is open, and if it ended without a decision. */
   decided_by: Decider | null;
   /** Whether a person changed the arguments. */
   edited: boolean;
@@ -244,7 +244,7 @@ export interface ApprovalSettings {
   while_waiting: "refuse" | "queue";
 }
 
-/** `answered`: of a question. `expired`: nobody decided in time, which counts as rejected. `cancelled`: the run was cancelled, its agent deleted, or its user erased. */
+/** `answered`: the question was answered. `expired`: no decision came in time, which counts as rejected. `cancelled`: the run was cancelled, its agent deleted, or its user erased. */
 export type ApprovalStatus = "open" | "approved" | "rejected" | "answered" | "expired" | "cancelled";
 
 export interface ApprovalSummary {
@@ -281,7 +281,7 @@ export interface ApprovalSummary {
   created_at: Timestamp;
   expires_at: Timestamp;
   decided_at: Timestamp | null;
-  /** Who decided last. null while it is open, and where nobody did. */
+  /** Who decided last. null while it is open, and if it ended without a decision. */
   decided_by: Decider | null;
   /** Whether a person changed the arguments. */
   edited: boolean;
@@ -391,7 +391,7 @@ export interface Connection {
   last_used_at: Timestamp | null;
   last_refreshed_at: Timestamp | null;
   revoked_at: Timestamp | null;
-  /** Whether the provider has revoked the tokens. null unless `revoked`, and if nobody had consented. */
+  /** Whether the provider has revoked the tokens. null unless `revoked`, and if the user had not consented. */
   provider_revocation: RevocationResult | null;
 }
 
@@ -422,7 +422,7 @@ export interface ConnectionWithLink {
   last_used_at: Timestamp | null;
   last_refreshed_at: Timestamp | null;
   revoked_at: Timestamp | null;
-  /** Whether the provider has revoked the tokens. null unless `revoked`, and if nobody had consented. */
+  /** Whether the provider has revoked the tokens. null unless `revoked`, and if the user had not consented. */
   provider_revocation: RevocationResult | null;
   /** Send the user's browser here. It works once, within ten minutes. Earlier links no longer work. */
   link: string;
@@ -559,7 +559,7 @@ export interface CreateWebhook {
   /** Names of the events to deliver. */
   events: SubscribableEventType[];
   /**
-   * Whether deliveries of `agent.action_required` have a link, `data.link`, with which whoever opens it can decide once. The default is false. Needs `manage`.
+   * Whether deliveries of `agent.action_required` have a link, `data.link`, with which anyone who opens it can decide once. The default is false. Needs `manage`.
    *
    * @defaultValue `false`
    */
@@ -639,7 +639,7 @@ export interface CursorPagination {
 }
 
 export interface Decider {
-  /** `link`: somebody who got the link of a webhook delivery. */
+  /** `link`: a person with the link from a webhook delivery. */
   type: "key" | "person" | "link";
   key_id: KeyId | null;
   /** Of a link: the webhook that it was delivered to. */
@@ -1810,7 +1810,7 @@ export interface UpdateWebhook {
   headers?: Record<string, string> | undefined;
   /** Names of the events to deliver. */
   events?: SubscribableEventType[] | undefined;
-  /** Whether deliveries of `agent.action_required` have a link, `data.link`, with which whoever opens it can decide once. The default is false. false makes delivered links void. */
+  /** Whether deliveries of `agent.action_required` have a link, `data.link`, with which anyone who opens it can decide once. The default is false. false makes delivered links void. */
   approval_links?: boolean | undefined;
   /** false stops deliveries; pending ones are cancelled when they are due. true enables the webhook again. */
   enabled?: boolean | undefined;

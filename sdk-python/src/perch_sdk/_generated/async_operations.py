@@ -669,7 +669,7 @@ class AsyncApprovals:
 
         :param limit: Maximum number of items to return.
         :param cursor: ``pagination.next_cursor`` of the previous page.
-        :param status: ``answered``: of a question. ``expired``: nobody decided in time, which counts as rejected. ``cancelled``: the run was cancelled, its agent deleted, or its user erased.
+        :param status: ``answered``: the question was answered. ``expired``: no decision came in time, which counts as rejected. ``cancelled``: the run was cancelled, its agent deleted, or its user erased.
         :param kind: ``tool``: permission for a call. ``question``: an answer, which the agent asked for.
         :param agent_id: Only approvals of this agent (id or name).
         :param expires_within_seconds: Only open ones that expire within this time.
@@ -1801,7 +1801,7 @@ class AsyncWebhooks:
         :param events: Names of the events to deliver.
         :param agent_id: Id or name of the only agent whose events are delivered. The default is all agents.
         :param headers: Headers to send. A value may refer to secrets: ``Bearer {{secret.github_token}}``.
-        :param approval_links: Whether deliveries of ``agent.action_required`` have a link, ``data.link``, with which whoever opens it can decide once. The default is false. Needs ``manage``.
+        :param approval_links: Whether deliveries of ``agent.action_required`` have a link, ``data.link``, with which anyone who opens it can decide once. The default is false. Needs ``manage``.
         """
         call = Call(
             "POST",
@@ -1892,7 +1892,7 @@ class AsyncWebhooks:
         :param url: HTTPS URL that receives events. It must not resolve to a private address.
         :param headers: Headers to send. A value may refer to secrets: ``Bearer {{secret.github_token}}``.
         :param events: Names of the events to deliver.
-        :param approval_links: Whether deliveries of ``agent.action_required`` have a link, ``data.link``, with which whoever opens it can decide once. The default is false. false makes delivered links void.
+        :param approval_links: Whether deliveries of ``agent.action_required`` have a link, ``data.link``, with which anyone who opens it can decide once. The default is false. false makes delivered links void.
         :param enabled: false stops deliveries; pending ones are cancelled when they are due. true enables the webhook again.
         """
         call = Call(
@@ -2690,7 +2690,7 @@ class AsyncSecrets:
     ) -> m.Secret:
         """Update secret.
 
-        Takes effect with the next call on every worker. A host that is new needs ``value`` again, so that nobody can have a stored secret sent elsewhere.
+        Takes effect with the next call on every worker. A new host needs ``value`` again, so that a stored secret cannot be sent to another host without it.
         Needs the permission ``manage``.
 
         :param value: Stored encrypted and never returned.
@@ -2839,7 +2839,7 @@ class AsyncAgentSecrets:
     ) -> m.Secret:
         """Update secret of an agent.
 
-        Takes effect with the next call on every worker. A host that is new needs ``value`` again, so that nobody can have a stored secret sent elsewhere.
+        Takes effect with the next call on every worker. A new host needs ``value`` again, so that a stored secret cannot be sent to another host without it.
         Needs the permission ``manage``.
 
         :param value: Stored encrypted and never returned.

@@ -755,7 +755,7 @@ class ApprovalSummary(Model):
     expires_at: datetime
     decided_at: datetime | None
     decided_by: Decider | None
-    """Who decided last. null while it is open, and where nobody did."""
+    """Who decided last. null while it is open, and if it ended without a decision."""
     edited: bool
     """Whether a person changed the arguments."""
 
@@ -767,7 +767,7 @@ class ApprovalSummaryApprovedByItem(Model):
 
 class Decider(Model):
     type: Literal["key", "person", "link"]
-    """``link``: somebody who got the link of a webhook delivery."""
+    """``link``: a person with the link from a webhook delivery."""
     key_id: str | None
     webhook_id: str | None
     """Of a link: the webhook that it was delivered to."""
@@ -807,7 +807,7 @@ class Approval(Model):
     expires_at: datetime
     decided_at: datetime | None
     decided_by: Decider | None
-    """Who decided last. null while it is open, and where nobody did."""
+    """Who decided last. null while it is open, and if it ended without a decision."""
     edited: bool
     """Whether a person changed the arguments."""
     can_decide: bool
@@ -874,7 +874,7 @@ class ConnectionWithLink(Model):
     last_refreshed_at: datetime | None
     revoked_at: datetime | None
     provider_revocation: RevocationResult | None
-    """Whether the provider has revoked the tokens. null unless ``revoked``, and if nobody had consented."""
+    """Whether the provider has revoked the tokens. null unless ``revoked``, and if the user had not consented."""
     link: str
     """Send the user's browser here. It works once, within ten minutes. Earlier links no longer work."""
     link_expires_at: datetime
@@ -903,7 +903,7 @@ class Connection(Model):
     last_refreshed_at: datetime | None
     revoked_at: datetime | None
     provider_revocation: RevocationResult | None
-    """Whether the provider has revoked the tokens. null unless ``revoked``, and if nobody had consented."""
+    """Whether the provider has revoked the tokens. null unless ``revoked``, and if the user had not consented."""
 
 
 class AgentCheck(Model):

@@ -667,7 +667,7 @@ class Approvals:
 
         :param limit: Maximum number of items to return.
         :param cursor: ``pagination.next_cursor`` of the previous page.
-        :param status: ``answered``: of a question. ``expired``: nobody decided in time, which counts as rejected. ``cancelled``: the run was cancelled, its agent deleted, or its user erased.
+        :param status: ``answered``: the question was answered. ``expired``: no decision came in time, which counts as rejected. ``cancelled``: the run was cancelled, its agent deleted, or its user erased.
         :param kind: ``tool``: permission for a call. ``question``: an answer, which the agent asked for.
         :param agent_id: Only approvals of this agent (id or name).
         :param expires_within_seconds: Only open ones that expire within this time.
@@ -1799,7 +1799,7 @@ class Webhooks:
         :param events: Names of the events to deliver.
         :param agent_id: Id or name of the only agent whose events are delivered. The default is all agents.
         :param headers: Headers to send. A value may refer to secrets: ``Bearer {{secret.github_token}}``.
-        :param approval_links: Whether deliveries of ``agent.action_required`` have a link, ``data.link``, with which whoever opens it can decide once. The default is false. Needs ``manage``.
+        :param approval_links: Whether deliveries of ``agent.action_required`` have a link, ``data.link``, with which anyone who opens it can decide once. The default is false. Needs ``manage``.
         """
         call = Call(
             "POST",
@@ -1890,7 +1890,7 @@ class Webhooks:
         :param url: HTTPS URL that receives events. It must not resolve to a private address.
         :param headers: Headers to send. A value may refer to secrets: ``Bearer {{secret.github_token}}``.
         :param events: Names of the events to deliver.
-        :param approval_links: Whether deliveries of ``agent.action_required`` have a link, ``data.link``, with which whoever opens it can decide once. The default is false. false makes delivered links void.
+        :param approval_links: Whether deliveries of ``agent.action_required`` have a link, ``data.link``, with which anyone who opens it can decide once. The default is false. false makes delivered links void.
         :param enabled: false stops deliveries; pending ones are cancelled when they are due. true enables the webhook again.
         """
         call = Call(
@@ -2688,7 +2688,7 @@ class Secrets:
     ) -> m.Secret:
         """Update secret.
 
-        Takes effect with the next call on every worker. A host that is new needs ``value`` again, so that nobody can have a stored secret sent elsewhere.
+        Takes effect with the next call on every worker. A new host needs ``value`` again, so that a stored secret cannot be sent to another host without it.
         Needs the permission ``manage``.
 
         :param value: Stored encrypted and never returned.
@@ -2837,7 +2837,7 @@ class AgentSecrets:
     ) -> m.Secret:
         """Update secret of an agent.
 
-        Takes effect with the next call on every worker. A host that is new needs ``value`` again, so that nobody can have a stored secret sent elsewhere.
+        Takes effect with the next call on every worker. A new host needs ``value`` again, so that a stored secret cannot be sent to another host without it.
         Needs the permission ``manage``.
 
         :param value: Stored encrypted and never returned.
