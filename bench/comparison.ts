@@ -58,7 +58,10 @@ async function warmUp(target: Target, connections: number, spreadMs: number, max
   await load.stop();
 }
 
-/** Counts responses and CPU in a window in which every connection is busy: it starts after the first request and ends before the last. */
+/**
+ * Counts responses and CPU in a window in which every connection is busy, from after the first request until before the
+ * last.
+ */
 async function measure(
   { target, parts }: Contender,
   connections: number,

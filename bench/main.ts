@@ -20,7 +20,10 @@ interface Benchmark {
   };
 }
 
-/** Each benchmark returns ratios measured side by side in one run: machines are noisy, ratios less so. */
+/**
+ * Each benchmark returns ratios measured side by side in one run, because ratios vary less than times on a noisy
+ * machine.
+ */
 const benchmarks: Record<string, Benchmark> = {
   "list-agents": { about: "lists and look-ups with 1,000 and with 1,000,000 agents", run: listAgents },
   overhead: {

@@ -11,7 +11,7 @@ export function createStops(): Stops {
   const stopEach = async (): Promise<void> => {
     for (let stop = stops.pop(); stop; stop = stops.pop()) await stop().catch((error: unknown) => console.error(error));
   };
-  // Once: an interruption and the failure that it causes both wait for the same end.
+  // Runs only once, because an interruption and the failure that it causes both wait for the same end.
   const stopAll = (): Promise<void> => {
     stopped ??= stopEach();
     return stopped;

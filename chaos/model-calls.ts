@@ -5,7 +5,7 @@ export interface CallCount {
   readonly calls: number;
   /** Calls after the first of their run and step. */
   readonly repeated: number;
-  /** Calls of runs whose id no client received: a second run for one key. */
+  /** Calls of runs whose id no client received, which are second runs for one key. */
   readonly unknownRunCalls: number;
   /** For each cause: the repeated calls that it explains, and the most that it may explain. */
   readonly byCause: readonly { readonly cause: string; readonly repeated: number; readonly maxRepeated: number }[];

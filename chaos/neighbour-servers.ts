@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 export interface BadServers {
   /** The path chooses the behaviour of the server: `/silent`, `/trickle`, `/flood`, `/hostile`, `/hook`, `/issuer`. */
   readonly url: string;
-  /** The same servers under other addresses: a limit on one host does not cover them all. */
+  /** The same servers under other addresses, because a limit on one host does not cover them all. */
   readonly hookUrls: readonly string[];
   readonly close: () => void;
 }
@@ -13,7 +13,7 @@ export interface BadServers {
 const hosts = Array.from({ length: 10 }, (_, i) => `127.0.0.${i + 1}`);
 const floodBytes = 16 * 1024 * 1024;
 const slowHookMs = 30_000;
-/** As JSON escapes, because no JSON encoder would write them: a NUL, half a surrogate pair, and a direction mark. */
+/** JSON escapes that no JSON encoder would write: a NUL, half a surrogate pair, and a direction mark. */
 const hostileText = String.raw`\u0000 \ud800 \u202e`;
 
 const json = { "content-type": "application/json" };

@@ -49,7 +49,7 @@ export class OutlivingSlots {
     }
   }
 
-  /** A store did not answer: nothing is known of the time since the last sample. */
+  /** A store did not answer, so nothing is known of the time since the last sample. */
   forget(): void {
     this.#seen.clear();
   }

@@ -17,7 +17,7 @@ const starvedShare = 0.25;
 /** The engine notices a little later that a node did not answer in time. */
 const effectMs = 5000;
 
-/** Joins samples that follow each other closely: an interruption, not one for each second. */
+/** Joins samples that follow each other closely into one interruption. */
 export function starvedTimes(samples: readonly Sample[]): StarvedTime[] {
   const times: StarvedTime[] = [];
   for (const { atMs } of samples.filter(({ stolen }) => stolen > starvedShare)) {

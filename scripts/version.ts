@@ -6,9 +6,9 @@ import { insertSection, newestVersion, versionSection, whyNoEntry } from "./rele
 import { writeVersion } from "./release/version-places.ts";
 
 /**
- * `node scripts/version.ts` takes the change files: the next version everywhere, and its section of CHANGELOG.md. Changesets makes the
- * versions. Its own changelogs are switched off: there would be one for each package of npm, all with the same version, and none for
- * the Python client or the image.
+ * `node scripts/version.ts` applies the change files: it sets the next version everywhere, and writes its section of
+ * CHANGELOG.md. Changesets makes the versions. Its own changelogs are off, because there would be one for each package
+ * of npm, all with the same version, and none for the Python client or the image.
  */
 
 const root = join(import.meta.dirname, "..");

@@ -10,7 +10,7 @@ const themes = {
 };
 type Theme = keyof typeof themes;
 
-/** Arial and its metric-compatible replacements are on every system: a label is as wide for the reader as here. */
+/** Arial and its metric-compatible replacements are on every system, so a label is as wide for the reader as here. */
 const fontFamily = "Arial, Helvetica, 'Liberation Sans', sans-serif";
 
 /** In pixels, a little more than the column of text. A flowchart that is wider is drawn from top to bottom instead. */

@@ -60,7 +60,7 @@ function prepareTokens(state: StateCore): void {
   const idOf = createHeadingIds();
   let line = 1;
   for (const [index, token] of state.tokens.entries()) {
-    // Cells of a table have no position of their own: theirs is that of the row.
+    // Cells of a table have no position of their own, so they have that of the row.
     if (token.map) line = token.map[0] + 1;
     if (token.type === "heading_open") giveId(state.tokens, index, idOf);
     if (token.type === "html_block") checkTags(token, line, context);

@@ -62,7 +62,7 @@ const readingOrder: Readonly<Record<string, readonly string[]>> = {
 };
 /** For people who use Perch, unlike the other pages beside it. */
 const console = "docs/console.md";
-/** Not pages: other pages show them. */
+/** Not pages of their own, because other pages show them. */
 const pictures = "docs/images";
 /** Its files begin with a number, so the order is that of their names. */
 const decisions = "docs/decisions";

@@ -30,7 +30,7 @@ const maxRangeMs = 30_000;
 const maxSecondsToFire = 90;
 const maxSecondsToClear = 120;
 const reportSeconds = 10;
-/** A rule looks at two ranges at most: that of its rate or gauge, and `for`. Most of them are the shortest. */
+/** A rule has at most two ranges, that of its rate or gauge, and `for`. Most of them are the shortest. */
 const rangesWithoutFault = 3;
 
 /** The observations of one alert. Times count from the fault, and `cleared` counts from its repair. */
@@ -178,9 +178,10 @@ function print(rows: readonly Row[], falseAlarms: readonly string[], shortening:
 }
 
 /**
- * Causes the fault of each alert, and returns whether each fired and cleared. `promtool` with invented series proves a rule only for
- * the series that its author imagined: a counter that vanishes with its process makes a comparison empty instead of true. Ranges and
- * `for` are shorter here, and thresholds are not, so a threshold that is a time is really waited for.
+ * Causes the fault of each alert, and returns whether each fired and cleared. `promtool` with invented series proves a
+ * rule only for the series that its author imagined. For example, a counter that vanishes with its process makes a
+ * comparison empty instead of true. Ranges and `for` are shorter here, and thresholds are not, so the test really waits
+ * for a threshold that is a time.
  */
 export async function runAlerts(options: AlertOptions): Promise<boolean> {
   requireTools();

@@ -13,7 +13,7 @@ export interface Effect {
 
 export interface PaymentServer extends TestServer {
   readonly effects: readonly Effect[];
-  /** Requests whose key had been seen before, which did nothing: each with its key. */
+  /** Requests with a key that had been seen before, which did nothing. */
   readonly repeats: readonly { readonly key: string; readonly atMs: number }[];
 }
 

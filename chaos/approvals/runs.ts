@@ -83,7 +83,7 @@ export async function sendRuns(
   return runs;
 }
 
-/** Messages are unique: each finds its run. */
+/** Messages are unique, so each identifies its run. */
 export const findIds = (adminUrl: string, runs: readonly Run[]): Promise<void> =>
   withClient(adminUrl, async (client) => {
     const { rows } = await client.query<{ id: string; message: string }>("select id, message from invocations");

@@ -23,7 +23,9 @@ const fullMinutes = 30;
 const shortMinutes = 40 / 60;
 const maxSampleEveryMs = 30_000;
 const samples = 18;
-/** So much time passes for the charts between two samples, at least: a short watch sees them refreshed, too. */
+/**
+ * At least this much time passes for the charts between two samples, so that a short watch sees them refreshed, too.
+ */
 const minChartsMs = 12_000;
 /** Almost as many lines as a tab stores. From here on the tab drops older lines, and must not grow any more. */
 const firstLines = 4900;

@@ -28,7 +28,7 @@ const kindOf = (number: number): Kind => (number % 10 < 6 ? "invocation" : numbe
 const isSlow = (number: number) => number % 20 === 0 || number % 20 === 7;
 const maxTurns = 12;
 
-/** No run takes so long by itself: a call without an answer until then has failed. */
+/** No run takes this long by itself, so a call without an answer until then has failed. */
 const giveUpSeconds = 90;
 
 interface Session {
@@ -117,7 +117,10 @@ async function resendAnswered(perch: Perch, sent: readonly Sent[]): Promise<void
   await Promise.all(Array.from({ length: 8 }, resend));
 }
 
-/** More calls than so many seconds bring are never open: a machine that is too slow for the rate gets a lower one, which is reported. */
+/**
+ * Limits the open calls to those of so many seconds. A machine that is too slow for the rate gets a lower one, which is
+ * reported.
+ */
 const maxOpenSeconds = 2;
 
 /** Starts calls at a fixed rate: clients do not wait for an upgrade. */

@@ -68,7 +68,10 @@ async function retire({ settings }: Installation, { workerUrl }: Serving, by: Re
   }
 }
 
-/** Ends the old workers when no run needs them: they wait for that themselves, or an operator does with `releases` and `retire`. */
+/**
+ * Ends the old workers when no run needs them. Either they wait for that themselves, or an operator does with
+ * `releases` and `retire`.
+ */
 async function endWorkers(installation: Installation, old: Serving, to: Release, retires: boolean): Promise<void> {
   const operator = [to, old.release].find(({ hasTurns }) => hasTurns);
   if (retires || !old.release.hasTurns) {

@@ -59,7 +59,7 @@ const imageLauncher = (image: string): Launcher => ({
     file: "podman",
     args: [
       ...["run", "--rm", "--pull=never", "--network=host", "--read-only", "--cap-drop=all", `--name=${container}`],
-      // By name only: the values come from the environment of the command.
+      // Passes only names, because the values come from the environment of the command.
       ...Object.keys(settings).flatMap((name) => ["--env", name]),
       image,
       ...args,

@@ -87,7 +87,7 @@ export function judgeUpgrade(observed: Observed): {
     .filter(({ failure }) => failure !== undefined)
     .map(({ key, kind, attempts, failure }) => `${key}: ${kind} failed after ${attempts} attempts: ${failure}`);
   const findings = compare(answered, recorded, received);
-  // No interruption explains a repeated call: nothing is killed here.
+  // No interruption explains a repeated call, because nothing is killed here.
   const repeated = countCalls(calls, answered, [], new Map()).beyondFaults;
   const unanswered = new Set(sent.filter(({ answers }) => answers.length === 0).map(({ message }) => message));
   const lostUnanswered = recorded.runs

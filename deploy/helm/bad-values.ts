@@ -1,7 +1,7 @@
 /** Values that an operator may get wrong, and helm's message about each. Each is added to the smallest example. */
 export interface BadValues {
   readonly title: string;
-  /** As `--set-json` takes it: a path and a value. */
+  /** A path and a value, as `--set-json` takes them. */
   readonly set: Readonly<Record<string, unknown>>;
   /** Part of the message. */
   readonly says: string;

@@ -19,7 +19,10 @@ export const nodeBuilds: Readonly<Record<string, { readonly packageName: string;
 
 export const debianSuite = "trixie";
 
-/** All of Debian that is inside. base-files comes first: it has the links `/lib` and `/bin` that others unpack over. */
+/**
+ * All Debian packages of the image. base-files comes first, because it has the links `/lib` and `/bin` that others
+ * unpack over.
+ */
 export const debianPackages = [
   "base-files",
   "ca-certificates",

@@ -16,7 +16,7 @@ import * as layout from "./image-layout.ts";
 
 const root = join(import.meta.dirname, "../..");
 const { version } = JSON.parse(readFileSync(join(root, "packages/server/package.json"), "utf8")) as { version: string };
-/** The name that it has by default: it stays, for the tests of the compose file. */
+/** The default name, which remains for the tests of the compose file. */
 const name = "localhost/perch-server";
 const image = `${name}:${version}`;
 const obstacle = await whyNoContainers();

@@ -4,7 +4,10 @@ import { dirname, join } from "node:path";
 import { Problem, run } from "@perch/testkit/services/commands.ts";
 import { nodeBuilds, nodeFile, nodeVersion } from "./image-layout.ts";
 
-/** Node as its makers built it, and its licence. Not stripped: that saves 18 MB and takes the names out of a crash report. */
+/**
+ * Node as its makers built it, and its licence. It is not stripped: that would save 18 MB, but remove the names from a
+ * crash report.
+ */
 export async function addNode(root: string, folder: string): Promise<void> {
   const build = nodeBuilds[process.arch];
   if (build === undefined)

@@ -13,7 +13,8 @@ const origin = process.env.APP_ORIGIN ?? `http://127.0.0.1:${port}`;
 const perch = new Perch();
 
 async function findConnection(user: string): Promise<Connection | undefined> {
-  // Not one for an address that the tool had before, or has in another environment: runs would not use it.
+  // Ignores a connection for an address that the tool had before, or has in another environment, because runs would not
+  // use it.
   const query = { user_id: user, tool, environment: "production" };
   for await (const connection of perch.connections.list(agent, query)) return connection;
   return undefined;
@@ -58,8 +59,8 @@ function sendPage(response: ServerResponse, status: number, body: string): void 
     // The button that connects leads to another site, so there is no form-action here.
     "content-security-policy": "default-src 'none'; base-uri 'none'; frame-ancestors 'none'",
     "cache-control": "no-store",
-    // The return page's address has a code: no other site gets it. `no-referrer` would make browsers send `Origin: null` with our own
-    // forms.
+    // The return page's address has a code, so no other site may get it. `no-referrer` would make browsers send
+    // `Origin: null` with our own forms.
     "referrer-policy": "same-origin",
   });
   response.end(`<!doctype html><html lang="en"><title>Support</title>

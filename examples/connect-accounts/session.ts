@@ -13,7 +13,7 @@ function isSigned(value: string, signature: string): boolean {
   return expected.length === given.length && timingSafeEqual(expected, given);
 }
 
-/** Lax and not Strict: the browser returns from the provider's site, and has to bring the cookie with it. */
+/** Lax and not Strict, because the browser returns from the provider's site and has to send the cookie. */
 const cookie = (value: string, ageSeconds: number, origin: string): string =>
   `session=${value}; Path=/; HttpOnly; SameSite=Lax; Max-Age=${ageSeconds}${origin.startsWith("https:") ? "; Secure" : ""}`;
 

@@ -24,7 +24,7 @@ export interface OpenApi {
   readonly components?: { readonly schemas?: Readonly<Record<string, Schema>> };
 }
 
-/** Clients write requests and read responses: the same change can break one and not the other. */
+/** Clients write requests and read responses, so the same change can break one and not the other. */
 type Direction = "request" | "response";
 
 interface Comparison {

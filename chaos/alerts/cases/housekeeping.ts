@@ -3,8 +3,8 @@ import type { AlertCase } from "../alert-case.ts";
 import { endBlockingSessionOfTick, lockTable } from "../database-locks.ts";
 
 /**
- * The first of all: a worker that is started again has no times of housekeeping until the next hour, which is not shortened, so any
- * other case that does so fires the alert too.
+ * Comes first, because a worker that is started again has no times of housekeeping until the next hour, which is not
+ * shortened, so any other case that restarts a worker fires this alert too.
  */
 export const housekeepingCases: readonly AlertCase[] = [
   {

@@ -7,7 +7,7 @@ if [ "$1" = valkey-server ] && [ "$(id -u)" = 0 ]; then
   chown -R valkey: /data
   exec setpriv --reuid valkey --regid valkey --init-groups "$0" "$@"
 fi
-# In a container the network is the limit: the public image turns this off too.
+# The container's network is the boundary, so this is off, as in the public image.
 if [ "$1" = valkey-server ]; then set -- "$@" --protected-mode no; fi
 
 exec "$@"
