@@ -88,7 +88,7 @@ async function tests(): Promise<Tally> {
 
 export async function checkPythonSdk(): Promise<Tally> {
   if (!(await prepareTools())) return { passed: 0, failed: 1 };
-  // The tests mostly wait for processes and time limits: the other checks fit in between.
+  // The tests mostly wait for processes and time limits, so the other checks fit in between.
   const others = (async () => {
     const results: boolean[] = [];
     for await (const succeeded of staticChecks()) results.push(succeeded);

@@ -66,7 +66,7 @@ def _example(perch_url: str, organisation: str) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def key_directory() -> Iterator[str]:
-    """A Perch of which there is nothing but its keys: the test signs the calls."""
+    """A Perch that only has its keys. The test signs the calls."""
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:

@@ -9,7 +9,7 @@ export const helpColumns = (terminalColumns: number): number =>
   Math.max(minHelpColumns, Math.min(maxHelpColumns, terminalColumns));
 
 const indent = "  ";
-/** A longer left column would leave too little for the text: then the text begins on the next line. */
+/** A longer left column would leave too little room, so the text then begins on the next line. */
 const maxLeft = 28;
 
 type Row = readonly [left: string, right: string];

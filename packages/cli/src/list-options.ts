@@ -15,7 +15,10 @@ export const pageOf = ({ limit, offset }: { readonly limit?: string; readonly of
     offset: offset === undefined ? undefined : parseWhole("offset", offset),
   });
 
-/** For commands that show a page of one agent's, or without an agent of all: only the latter has cursors, only the former offsets. */
+/**
+ * For commands that show a page of one agent, or of all agents if none is given. Only the latter has cursors, only the
+ * former offsets.
+ */
 export const anyAgentListOptions = {
   limit: listOptions.limit,
   offset: { type: "string", value: "N", help: "Number of items to skip. For one agent." },

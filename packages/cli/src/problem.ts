@@ -28,7 +28,7 @@ export class RunProblem extends Error {
   }
 }
 
-/** Ctrl-c while a run was under way: the run goes on. */
+/** Ctrl-c while a run was under way. The run goes on. */
 export class Interrupted extends Error {
   readonly run: NamedRun;
   readonly exitCode: 130 | 143;

@@ -1,7 +1,7 @@
 import { ConflictError, NotFoundError, type Perch, type RequestOptions, type Secret } from "@perch/sdk";
 import { Problem } from "./problem.ts";
 
-/** A name that cannot be one may be the value itself, typed in the wrong place: nothing repeats it, or sends it in a path. */
+/** An invalid name may be the value itself, typed in the wrong place, so nothing repeats it, or sends it in a path. */
 export const isSecretName = (text: string): boolean => /^[a-z][a-z0-9_]{0,62}$/.test(text);
 
 export const secretNameRule =

@@ -91,7 +91,7 @@ describe("which server a command uses", () => {
     writeFileSync(file, JSON.stringify({ current, profiles: { ...profiles, [name]: { url, key: `perch_${name}` } } }));
   };
 
-  /** From the first that counts to the last: each is given together with all that come after it. */
+  /** From the highest precedence to the lowest. Each is given together with all that come after it. */
   const order: readonly [string, object, NodeJS.ProcessEnv, string, string][] = [
     [
       "--url and --key",

@@ -96,7 +96,7 @@ describe("perch secrets", () => {
     const { perch } = await newDesk(server());
     const { spy } = recordRequests();
     for (const wanted of [args, [...args, "--json"]]) {
-      // After `--` there are no options.
+      // After `--`, everything is an argument.
       if (args.includes("--") && wanted !== args) continue;
       const { code, stdout, stderr } = await perch(wanted, { input: "typed-instead" });
       expect({ code, stdout }).toEqual({ code: 2, stdout: "" });

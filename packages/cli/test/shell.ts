@@ -40,7 +40,10 @@ interface RunOptions {
   readonly columns?: number;
 }
 
-/** The command line in this process: the same code as the binary's, with streams of the test's own. Not a terminal, unless it has `columns`. */
+/**
+ * The command line in this process, with the same code as the binary and streams of the test's own. Not a terminal,
+ * unless it has `columns`.
+ */
 export const createShell =
   ({ cwd, env = {} }: ShellOptions) =>
   async (

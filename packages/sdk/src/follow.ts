@@ -18,7 +18,7 @@ export interface Source {
   readonly onComment?: (comment: string) => void;
 }
 
-/** Three heartbeats without data: the connection is dead. */
+/** Three intervals of heartbeats. A connection without data for longer is dead. */
 const idleTimeoutMs = 45_000;
 
 async function* readOnce(source: Source, stream: OpenStream, onAlive: () => void): AsyncGenerator<SentEvent, void> {
@@ -38,8 +38,9 @@ async function* readOnce(source: Source, stream: OpenStream, onAlive: () => void
 }
 
 /**
- * Endless events, with reconnects. It gives up after `maxRetries` consecutive failures without an event or a heartbeat: a long run may outlive
- * many connections. An event without an id means that the node failed, so it only ends the connection.
+ * Endless events, with reconnects. It gives up after `maxRetries` consecutive failures without an event or a heartbeat,
+ * because a long run may outlive many connections. An event without an id means that the node failed, so it only ends
+ * the connection.
  */
 export async function* follow(source: Source): AsyncGenerator<SentEvent, void> {
   let { lastEventId } = source;

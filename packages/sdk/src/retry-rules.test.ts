@@ -23,7 +23,7 @@ describe("a failure", () => {
       const failed = createError({ status, code, message: "", retryable: true, details });
       expect(failed).toBeInstanceOf(RunFailedError);
       expect(failed).toMatchObject({ runId: "req_1", retryable: true });
-      // Not even one that a new run may escape: the same key gets the same answer.
+      // Not even a failure that a new run may escape, because the same key gets the same answer.
       expect(isRetryable(failed)).toBe(false);
     }
   });

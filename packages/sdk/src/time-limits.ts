@@ -1,4 +1,4 @@
-/** No timer takes more, about 24 days: a longer one, `Infinity` too, would end at once. */
+/** The longest timer, about 24 days. A longer one, `Infinity` too, would end at once. */
 const maxTimerMs = 2 ** 31 - 1;
 const startTimer = (onTime: () => void, ms: number) => setTimeout(onTime, Math.min(ms, maxTimerMs));
 

@@ -33,8 +33,8 @@ export interface VerifyRequestOptions {
   /** The public keys themselves, in place of `directory`. */
   readonly keys?: readonly VerificationJwk[] | undefined;
   /**
-   * The organisation whose agents may call, such as `org_01m7evf01ne8nv228qpt0msbq9`, or several. Unless you give it, the agents of
-   * everybody who shares the installation pass: Perch signs for all of them.
+   * The organisation whose agents may call, such as `org_01m7evf01ne8nv228qpt0msbq9`, or several. Without it, the agents
+   * of every organisation of the installation pass, because Perch signs for all of them.
    */
   readonly organisation?: string | readonly string[];
   /** Remembers requests, so that none passes twice. */
@@ -77,7 +77,9 @@ const refuse = (reason: RequestVerificationReason, message: string): RequestVeri
 
 const passHeaders = "Pass all headers of the request as they came.";
 
-/** The address that the sender signed. It is put together, not parsed: a parser could make two addresses one. */
+/**
+ * The address that the sender signed. It is concatenated, not parsed, because a parser could make two addresses one.
+ */
 function targetUriOf(url: string, origin: string): string {
   const parsed = URL.canParse(origin) ? new URL(origin) : undefined;
   if (!parsed || parsed.href !== `${parsed.origin}/`)
@@ -138,7 +140,7 @@ function checkTimes({ created, expires }: Signature, nowSeconds: number): void {
     throw refuse("lifetime_too_long", "The signature is valid for longer than Perch's are.");
 }
 
-/** Those who may call; undefined if everybody may. A setting that is missing must not turn the check off. */
+/** The organisations that may call; undefined if all may. A missing setting must not turn the check off. */
 function readOrganisations(options: VerifyRequestOptions): readonly string[] | undefined {
   if (!("organisation" in options)) return undefined;
   const ids: readonly unknown[] = [options.organisation].flat();

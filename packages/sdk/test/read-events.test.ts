@@ -10,7 +10,7 @@ const samples = [
   ":comment\ndata: grüße 🐦\n\ndata: cut off",
 ];
 
-/** Reproducible: a failure can be looked at. */
+/** Reproducible, so that a failure can be examined. */
 function createRandom(seed: number): () => number {
   let state = seed;
   return () => {

@@ -102,7 +102,7 @@ describe("runs.wait", () => {
   });
 
   test("throws after timeoutSeconds that the run goes on, and that it was cancelled once it was", async () => {
-    // It is cancelled between two steps: each takes a second, and all of them fifteen.
+    // It is cancelled between two steps. Each takes a second, and all of them fifteen.
     const step = { reply: "one two three four five six seven eight nine ten", word_delay_ms: 100 };
     const calls = { ...step, tool_calls: [{ name: "perch_echo", arguments: {} }] };
     const runId = await start(...Array.from({ length: 15 }, () => calls), step);

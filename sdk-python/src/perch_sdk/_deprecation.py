@@ -47,5 +47,5 @@ def warn_if_deprecated(response: httpx.Response) -> None:
     message += "" if since is None else f" since {since}"
     message += "" if sunset is None else f", and gone from {sunset} on"
     page = urljoin(str(url), "/docs" if link is None else link[1])
-    # The caller's line is several frames up, and differs between the clients: the message names the call.
+    # The caller's line is several frames up, and differs between the clients, so the message names the call.
     warnings.warn(f"{message}. What to use instead: {page}", DeprecationWarning, stacklevel=3)

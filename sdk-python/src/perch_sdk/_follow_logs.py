@@ -55,7 +55,7 @@ class _Seen:
 
 
 class Followed:
-    """Times are the server's: the clock here may be wrong."""
+    """Times are the server's, because the clock here may be wrong."""
 
     def __init__(self, call: Call) -> None:
         self._call = call

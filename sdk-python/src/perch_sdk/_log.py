@@ -25,7 +25,7 @@ def read_log_level() -> None:
 
 
 def _plain(words: str) -> str:
-    """The server's words: none may move the cursor, or begin a line."""
+    """Text of the server, which must not move the cursor or begin a line."""
     return re.sub(r"[^\x20-\x7e]", "?", words)
 
 

@@ -1,7 +1,7 @@
 """The objects that the service returns, with their fields as attributes.
 
-Type checkers treat a subclass of :class:`Model` as a frozen dataclass. It is not one, because a hundred dataclasses would
-compile their methods anew on every import, which takes longer than everything else in this package together.
+Type checkers treat a subclass of :class:`Model` as a frozen dataclass. It is not one, because a hundred dataclasses
+would compile their methods anew on every import, which takes longer than everything else in this package together.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Model:
     if not TYPE_CHECKING:  # a type checker would allow any name
 
         def __getattr__(self, name: str) -> None:
-            """A required field that the response left out all the same: an older or a newer server's may."""
+            """A required field that the response left out all the same, as an older or a newer server may."""
             if any(name == known for known, _ in type(self)._fields.values()):
                 return
             raise AttributeError(f"{type(self).__name__} has no field {name}", name=name, obj=self)

@@ -32,8 +32,8 @@ class AsyncReplayStore(Protocol):
 class MemoryReplayStore:
     """A replay store for a service that runs as one process. Several processes need one that they share.
 
-    :param max_size: The most nonces that are kept at a time; one is kept for about five and a half minutes. When the
-        store is full it raises, because to forget a nonce would let its request pass again.
+    :param max_size: The most nonces that are stored at a time, each for about five and a half minutes. When the store
+        is full it raises, because without a nonce its request would pass again.
     """
 
     def __init__(self, max_size: int = 100_000) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _retryable_statuses = {408, 429, 500, 502, 503, 504}
 _initial_backoff_seconds = 0.5
 _max_backoff_seconds = 8.0
-#: With a longer ``retry_after`` the error is raised immediately: a call that sleeps for minutes seems to hang.
+#: With a longer ``retry_after`` the error is raised immediately, because a call that sleeps for minutes seems to hang.
 _max_retry_after_seconds = 60.0
 
 
@@ -60,7 +60,7 @@ class Attempts:
         self._began = time.monotonic()
 
     def reset(self) -> None:
-        """Called when data arrives: a stream may outlive many connections."""
+        """Called when data arrives, because a stream may outlive many connections."""
         self._failures = 0
 
     def after_response(self, response: httpx.Response) -> None:

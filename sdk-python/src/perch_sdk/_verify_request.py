@@ -93,7 +93,9 @@ def _origin(text: str) -> str:
 
 
 def _target_uri(url: str, origin: str) -> str:
-    """The address that the sender signed. It is put together, not parsed: a parser could make two addresses one."""
+    """The address that the sender signed. It is concatenated, not parsed, because a parser could make two addresses
+    one.
+    """
     start = _origin(origin)
     whole = _WHOLE_URL.fullmatch(url)
     path = url if url.startswith("/") else whole[1] if whole else None
@@ -279,13 +281,13 @@ def verify_request(
     :param origin: By which Perch calls your service, such as ``https://tools.example.com``, whatever a proxy makes
         of it.
     :param directory: The origin of Perch, such as ``https://perch.example``. Its public keys are fetched from there
-        and kept.
+        and cached.
     :param keys: The public keys themselves (JWKs), in place of ``directory``.
     :param organisation: The id of the organisation whose agents may call, such as ``org_01m7evf01ne8nv228qpt0msbq9``,
-        or several. Unless you give it, agents of everybody who shares the installation pass: Perch signs for all of
-        them.
+        or several. Without it, agents of every organisation of the installation pass, because Perch signs for all
+        of them.
     :param replay_store: Remembers requests, so that none passes twice, such as a :class:`MemoryReplayStore`.
-    :param http_client: Fetches the keys. Give the same client every time: keys are kept for each.
+    :param http_client: Fetches the keys. Give the same client every time, because keys are cached for each.
     :param now: The time now, in seconds; for tests.
     """
     _check_options(directory, keys)

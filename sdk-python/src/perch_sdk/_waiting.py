@@ -59,7 +59,7 @@ def _open_approvals(call: Call, run_id: str) -> Call:
 def wait_for_run(
     transport: Transport, call: Call, run_id: str, seconds: float | None, *, wait_for_decision: bool
 ) -> InvocationResult:
-    """Reads the run's stream. With a limit it asks again and again: nothing interrupts a thread that reads."""
+    """Reads the run's stream. With a limit it asks repeatedly, because nothing interrupts a thread that reads."""
     if seconds is None:
         with RunStream(transport, call, run_id, wait_for_decision=wait_for_decision) as stream:
             return stream.result()

@@ -72,7 +72,7 @@ def _check_plain(raw: bytes, headers: Mapping[str, str], secrets: list[str]) -> 
 
 
 def _bytes(header: str) -> bytes:
-    # Some servers decode headers with lone surrogates, which do not encode: such a header must only fail to match.
+    # Some servers decode headers with lone surrogates, which do not encode. Such a header must only fail to match.
     return header.encode(errors="replace")
 
 

@@ -149,7 +149,7 @@ async function planAgent(perch: Perch, document: AgentDocument, findValue: FindV
         // It was created meanwhile, for example by perch dev when the file was saved.
         if (!(conflict instanceof ConflictError)) throw conflict;
         const plan = await planAgent(perch, document, findValue);
-        // It was not: the quota is used up.
+        // The agent still does not exist, so the conflict means that the quota is used up.
         if (plan.outcome === "created") throw conflict;
         return plan.run();
       }

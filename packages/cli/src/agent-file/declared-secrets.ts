@@ -18,7 +18,8 @@ export interface DeclaredSecret {
 const isHosts = (value: unknown): value is string[] =>
   Array.isArray(value) && value.length > 0 && value.every((host) => typeof host === "string");
 
-// Upper case only: a value that stands here by mistake is rarely that, and must not be repeated as a variable's name.
+// Upper case only, because a value in the wrong place is rarely upper case, and must not be repeated as a variable's
+// name.
 const isVariable = (value: unknown): value is string => typeof value === "string" && /^[A-Z_][A-Z0-9_]*$/.test(value);
 
 const form = "Write `hosts: [api.example.com]`, and `env: NAME` if the variable is not called like the secret.";

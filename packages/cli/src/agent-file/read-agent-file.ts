@@ -15,7 +15,9 @@ export interface AgentDocument {
   /** The definition that is sent: all of the document but `secrets`. */
   readonly fields: Fields;
   readonly secrets: readonly DeclaredSecret[];
-  /** `agent.yaml:7`, for a path such as `limits.max_steps`: the nearest parent if the field itself is not in the file. */
+  /**
+   * `agent.yaml:7`, for a path such as `limits.max_steps`. If the field itself is not in the file, its nearest parent.
+   */
   readonly locationOf: (path: string) => string;
 }
 
@@ -137,7 +139,7 @@ export function desiredDefinition({ name: _, ...fields }: Fields): Fields {
     const isMerged = ["memory", "limits"].includes(field);
     wanted[field] = isMerged && isObject(fallback) && isObject(value) ? { ...fallback, ...value } : value;
   }
-  // Unknown fields are sent too: the server refuses them by name.
+  // Unknown fields are sent too, because the server refuses them by name.
   for (const field of Object.keys(fields)) if (!(field in properties)) wanted[field] = fields[field];
   return wanted;
 }

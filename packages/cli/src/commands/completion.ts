@@ -66,7 +66,7 @@ function fish(commands: readonly Command[]): string {
     .join("\n");
 }
 
-/** Takes the commands as a function: it is one of them itself. */
+/** Takes the commands as a function, because it is one of them itself. */
 export const completion = (commands: () => readonly Command[]): Command =>
   command({
     name: "completion",

@@ -21,7 +21,7 @@ function readProviderKeys({ cwd, env }: Session): ProviderKeys {
   }
 }
 
-/** An address of the console that signs a browser in: the same for everybody who reads it, once. */
+/** An address of the console that signs in the first browser that opens it. */
 async function createConsoleUrl({ perchAt, signal }: Session, { url, key }: Dev["state"]): Promise<string> {
   const link = await perchAt({ url, key, source: "perch dev", reason: "" }).consoleSessions.createLink({ signal });
   // On this machine, even if PERCH_PUBLIC_URL names a tunnel.

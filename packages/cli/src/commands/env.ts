@@ -1,7 +1,7 @@
 import { command } from "../command.ts";
 import { perchCommand } from "../perch-command.ts";
 
-/** For a POSIX shell: nothing between single quotes has a meaning, but the quote itself. */
+/** For a POSIX shell, in which only the quote itself has a meaning between single quotes. */
 const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 export const env = command({

@@ -8,7 +8,7 @@ import { Problem } from "../problem.ts";
 import { type Child, startChild, untilHealthy } from "./child.ts";
 import type { DevFolder, Ports } from "./state.ts";
 
-/** The platform's own package, without the one that starts it: that one's dependency runs a script when it is installed. */
+/** The platform's own package, without the one that starts it, whose dependency runs a script when it is installed. */
 export function findEngine(): string | undefined {
   const { platform, arch } = process;
   try {

@@ -77,7 +77,7 @@ export function requireUnlocked(folder: DevFolder): void {
     throw new Problem(`perch dev runs here already, as process ${holder}.`, `If it does not, remove ${file}.`);
 }
 
-/** Allows one `perch dev` per folder: two would corrupt the files. */
+/** Allows one `perch dev` per folder, because two would corrupt the files. */
 export function lockFolder(folder: DevFolder): () => void {
   const file = lockFile(folder);
   requireUnlocked(folder);

@@ -47,8 +47,8 @@ const groupEnds = new Set([..."QS"].map((letter) => letter.charCodeAt(0)));
 export const terminate = "X".charCodeAt(0);
 
 /**
- * Messages up to and with the one that makes the backend answer `ready`: a simple query, or a Sync. They belong together: between
- * the Parse of one client and its Execute, no other client may come.
+ * Messages up to and including the one that makes the backend answer `ready`: a simple query, or a Sync. They belong
+ * together, because no other client may come between the Parse of a client and its Execute.
  */
 export function parseMessageGroup(buffer: Buffer): Parsed<readonly Buffer[]> | undefined {
   const messages: Buffer[] = [];

@@ -1,4 +1,4 @@
-// Each browser names those that it is compatible with, too: the order decides.
+// The order matters, because each browser also names those that it is compatible with.
 const browsers = ["Edg", "OPR", "Firefox", "Chrome", "Safari"] as const;
 const names: Readonly<Record<string, string>> = { Edg: "Edge", OPR: "Opera" };
 const systems = [

@@ -35,7 +35,7 @@ const ownTypes = new Set([
   "ended",
   "truncated",
 ]);
-/** Inputs and outputs are long: they come last. */
+/** Inputs and outputs are long, so they come last. */
 const contents = ["input", "output"];
 
 const asText = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));

@@ -16,7 +16,10 @@ interface PrintOptions {
   readonly session?: string | undefined;
 }
 
-/** The response on standard output. When a step is retried, a token may replace text that is already printed: then it is printed again. */
+/**
+ * The response on standard output. When a step is retried, a token may replace text that is already printed, which is
+ * then printed again.
+ */
 function createResponsePrinter(terminal: Terminal) {
   let printed = "";
   let step = 0;
@@ -39,7 +42,7 @@ function createResponsePrinter(terminal: Terminal) {
       terminal.write(event.snapshot.slice(printed.length));
       printed = event.snapshot;
     },
-    /** The response is authoritative: a stream that has expired contains only the end. */
+    /** The response is authoritative, because a stream that has expired contains only the end. */
     done: (response: string) => {
       if (response !== printed) {
         newLine();

@@ -16,7 +16,7 @@ const unfinished = new RegExp(
   String.raw`(?:(?:\x1b\[|\x9b)[\x20-\x3f]*|${stringBegin}${stringText}\x1b?|\x1b[\x20-\x2f]*|[\ud800-\udbff])$`,
 );
 
-/** A sequence that has no end is not a sequence: then only its control character is removed, and its text is shown. */
+/** A sequence that has no end is not a sequence, so only its control character is removed, and its text is shown. */
 export const safeText = (text: string): string => text.replaceAll(unsafe, "");
 
 // Longer than any sequence that a terminal obeys, and short enough to buffer.
@@ -44,7 +44,7 @@ export function createSafeStream() {
 
 const toEscape = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 
-/** JSON of exactly this value. JSON.stringify leaves some control characters as they are: those are written as escapes. */
+/** JSON of exactly this value. Control characters that JSON.stringify leaves as they are become escapes. */
 export function jsonText(value: unknown, indent?: number): string {
   const text: string | undefined = JSON.stringify(value, null, indent);
   return (text ?? "").replaceAll(/[\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g, toEscape);

@@ -38,7 +38,8 @@ export class Agents extends AgentsMethods {
       const answer = await this.client.data(invoke, { params: { agent_id: agentId }, body }, repeated);
       if ("response" in answer) return answer;
       if (answer.status === "waiting") {
-        // By the run's id: the wait can outlast the `Idempotency-Key`, and the same request would then start another run.
+        // Waits by the run's id, because the wait can outlast the `Idempotency-Key`, and the same request would then
+        // start another run.
         if (options.waitForDecision) return followRun(this.client, agentId, answer.request_id, options).result();
         throw waitingError(this.#originOf(agentId, repeated), answer.request_id, answer.approvals ?? []);
       }

@@ -30,7 +30,7 @@ export class Events extends EventsMethods {
    */
   async *follow(wanted: FollowEventsOptions = {}, options: RequestOptions = {}): AsyncGenerator<PerchEvent, void> {
     const { since, intervalSeconds = 2, ...filter } = wanted;
-    // Times are the server's: the clock here may be wrong.
+    // Times are the server's, because the clock here may be wrong.
     let latestMs = since?.getTime();
     const look = async (): Promise<PerchEvent[]> => {
       const fromMs = latestMs === undefined ? undefined : Math.max(since?.getTime() ?? 0, latestMs - overlapMs);
