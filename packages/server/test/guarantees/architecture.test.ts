@@ -239,7 +239,7 @@ describe("imports", () => {
     const reached = [...reachableFrom(`${server}compose/worker.ts`)];
     expect(reached.length).toBeGreaterThan(80);
     expect(reached).toContain(`${server}workflows/run-agent.ts`);
-    // The declaration of kept answers, which erasures need; it imports nothing of the room.
+    // The declaration of stored answers, which erasures need; it imports nothing of the room.
     const declared = `${server}api/answer-resource.ts`;
     expect(reached.filter((path) => roomOf(path) === "api")).toEqual([declared]);
     expect(reachableFrom(`${server}compose/api.ts`)).toContain(`${server}api/app.ts`);
@@ -273,7 +273,10 @@ describe("imports", () => {
   });
 });
 
-/** A top folder of the repository may import itself and those listed with it: no folder but `scripts` knows one beside `packages`. */
+/**
+ * A top folder of the repository may import itself and those listed with it. Only `scripts` imports a folder beside
+ * `packages`.
+ */
 const topFolders: Record<string, readonly string[]> = {
   packages: [],
   bench: ["packages"],

@@ -132,7 +132,10 @@ const history = (): Promise<Row[]> =>
     return rows;
   });
 
-/** Creates the versions in staging, which is not invoked: the storm redeploys them, and leaves the last label in the draft. */
+/**
+ * Creates the versions in staging, which is not invoked. The storm redeploys them, and leaves the last label in the
+ * draft.
+ */
 async function createVersions(organisation: Organisation): Promise<void> {
   for (const version of labels) {
     await setDraftReply(organisation, version);

@@ -104,7 +104,7 @@ const reviewed = {
   unforced: [] as string[],
   /** Views show rows with the rights of their owner. */
   views: [] as string[],
-  /** Relations that belong to the server's role: it could switch their policies off. */
+  /** Relations that belong to the server's role, which could therefore switch their policies off. */
   ownedByServer: [] as string[],
   /** The rights of the server on a partition itself, to which no policy applies. */
   partitionRights: [] as string[],

@@ -194,7 +194,7 @@ test("a row cannot be given to another organisation", async () => {
   }
 });
 
-/** The status that a new row must have: a trigger refuses any other before policies are applied. */
+/** The status that a new row must have, because a trigger refuses any other before policies are applied. */
 function firstStatus(table: string): { status?: string } {
   const lifecycle = lifecycles.find((each) => each.table === table);
   const first = lifecycle && stepsOf(lifecycle).find(([from]) => from === null)?.[1];

@@ -40,7 +40,7 @@ const first = await startPerch(
   { scriptModelUrl: script.url, outboundAllowedPrivateRanges: ["127.0.0.0/8"] },
   { withWorker: true },
 );
-/** A second API node with an engine and a worker of its own, on the same database: nothing else connects the two workers. */
+/** A second API node with an engine and a worker of its own. Only the database connects the two workers. */
 const engine = await startRestate();
 const { ingressUrls, adminUrls } = engine;
 const config = { ...first.server.core.config, ingressUrls, adminUrls, workerPort: 0 };

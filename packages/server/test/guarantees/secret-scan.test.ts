@@ -202,7 +202,7 @@ test("secrets reach every kind of receiver, and appear nowhere in the answers", 
   for (const name of ["provider_key", "remote_key", "webhook_key"])
     expect(places.answers).toContain(`[secret ${name}]`);
 
-  // The scan would find them: a value that a user writes is found in the same places.
+  // The scan would find them, because it finds a value that a user writes in the same places.
   const message = `planted ${values.header_key}`;
   const context = { session_id: "planted" };
   const planted = await invokeAgent(perch, organisation.adminKey, { message, context }, { agent: "far" });

@@ -67,7 +67,7 @@ test("a provider's key is in no response, log line, journal entry or row, whatev
   await expect.poll(() => readEngineTables(engine)).toContain("model 1");
 
   const kept = await readEngineTables(engine);
-  // The check works: a value that is not secret is found in the same tables.
+  // The check works, because it finds a value that is not secret in the same tables.
   expect(containsEncoded(kept, "acme/small")).toBe(true);
   expect(containsSecret(kept)).toBe(false);
   expect(answers.filter(containsSecret)).toEqual([]);

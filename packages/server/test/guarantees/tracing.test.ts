@@ -169,7 +169,7 @@ describe("tracing", () => {
     const spans = await waitForSpans(trace, 4);
     expect(spans).toHaveLength(4);
     expect(new Set(spans.map(({ spanId }) => spanId)).size).toBe(4);
-    // The request was answered as it should be: the run failed, not the server.
+    // The request was answered correctly, because the run failed, not the server.
     expect(findSpan(spans, invokeName)).toMatchObject({ failed: false });
     const failed = spans.filter((span) => span.failed);
     expect(failed.map(({ attributes }) => attributes["error.type"]).sort()).toEqual(

@@ -147,7 +147,7 @@ describe("attack 39: `resource_metadata` of another origin, in the answer of a t
     inside.set(resourcePath, { body: resource({ authorization_servers: [inside.url] }) });
     const headers = { "www-authenticate": `Bearer resource_metadata="${url()}"` };
     evil.set("/api", { status: 401, headers });
-    // It is passed over: the well-known address of the tool itself counts.
+    // It is passed over, and the well-known address of the tool itself counts.
     const answer = await discover();
     expect(inside.calls.length).toBe(before);
     expect(ok(answer).data.link).toContain("/connect/");

@@ -41,7 +41,7 @@ describe("a forwarded link", () => {
     const { connection, code } = await walk({ user_id: "mallory", login: "victor" });
     const refused = await confirm(organisation, connection.id, { user_id: "victor", code });
     expect(refused.status).toBe(409);
-    // Void: the attacker cannot make it count afterwards.
+    // It is void, so the attacker cannot make it count afterwards.
     expect((await confirm(organisation, connection.id, { user_id: "mallory", code })).status).toBe(409);
     expect([exchanges() - before, await statusOf(connection.id)]).toEqual([0, "pending"]);
     expect(provider.tokenRequests.filter(({ status }) => status === 200)).toHaveLength(before);

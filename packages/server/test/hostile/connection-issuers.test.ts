@@ -88,7 +88,7 @@ test.each<[string, (path: string) => string]>([
   const wrong = `${publicUrl}${pathOf(callback.pathname)}${callback.search}`;
   const refused = await browser.request(wrong);
   expect([refused.status, refused.location]).toEqual([404, ""]);
-  // It was not used up: nothing of another address reaches the consent.
+  // It was not used up, because nothing of another address reaches the consent.
   const returned = await browser.request(callback.href);
   expect(new URL(returned.location).searchParams.get("connection_id")).toBe(connection.id);
 });

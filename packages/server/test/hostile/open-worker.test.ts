@@ -32,7 +32,7 @@ describe("a worker without identity keys", () => {
     ["all", true],
     ["serve", false],
   ])("perch-server %s: refused before anything is connected: %s", async (role, isRefused) => {
-    // Nothing listens there: a process that goes on fails with another message.
+    // Nothing listens there, so a process that goes on fails with another message.
     const env = {
       PATH: process.env.PATH,
       PERCH_DATABASE_URL: "postgres://nobody@127.0.0.1:1/none",

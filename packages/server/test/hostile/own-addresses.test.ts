@@ -30,7 +30,7 @@ const script = await startScriptServer((call) => {
   const wantsTool = lastUserMessage(call) === "use the tool" && call.step === 1;
   return wantsTool ? { tool_calls: [{ name: "look", arguments: {} }] } : { reply: "done" };
 });
-/** Plays a part of the installation: it counts who connects. */
+/** Plays a part of the installation, and counts connections. */
 const inside = { url: "", connections: 0 };
 const part = createServer((_, reply) => reply.end("{}")).on("connection", () => inside.connections++);
 await new Promise<void>((resolve) => part.listen(0, "127.0.0.1", resolve));

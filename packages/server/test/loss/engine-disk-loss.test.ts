@@ -14,7 +14,7 @@ import { createScriptedAgent, invokeInBackground, waitForRunRecord } from "../su
 import { addMemory, createAgentWithMemory } from "../support/memory-calls.ts";
 import { createWebhook, fastWebhookConfig } from "../support/webhook-calls.ts";
 
-/** The first call that a run makes in this step hangs: the engine is lost meanwhile. Later ones are answered. */
+/** The first call of a run in this step hangs, and the engine is lost meanwhile. Later calls are answered. */
 const hanging = new Set<string>();
 const hangsFirst = async ({ request_id, step }: ModelCall): Promise<void> => {
   const call = `${request_id} ${step}`;

@@ -205,7 +205,7 @@ const countJournaledOutputs = async (): Promise<number> =>
 
 const isJournalMismatch = (failure: string) => /RT0016|mismatch/i.test(failure);
 
-/** Stops at a run whose journal does not fit its code: it fails again and again. */
+/** Stops at a run whose journal does not fit its code, which would fail again and again. */
 async function listEngineFailuresUntil(over: Promise<unknown>): Promise<string[]> {
   const failures = new Set<string>();
   let isOver = false;

@@ -53,7 +53,7 @@ const failedSteps = () =>
   warned.mock.calls.filter(([, message]) => String(message).startsWith("reconcile step failed"));
 const uuidOf = (id: string) => parsePublicId("request", id) ?? "";
 
-/** Writes rows as they were when a backup was taken: no trigger refuses them. */
+/** Writes rows as they were when a backup was taken, without the triggers that would refuse them. */
 const asInBackup = (statements: string) =>
   withClient(perch.database.adminUrl, (client) =>
     client.query(`begin; set local session_replication_role = replica; ${statements}; commit`),
@@ -171,7 +171,7 @@ describe("a slot that a run occupies in Valkey", () => {
     await createScriptedAgent(organisation);
     const ended = await invokeAgent(perch, organisation.adminKey, { message: "first" });
     const underWay = await invokeInBackground(perch, organisation.adminKey, { message: "0 takes 10000 ms" });
-    // The second turn waits in the engine, without a record: a client waits for its answer.
+    // The second turn waits in the engine, without a record, because a client waits for its answer.
     const context = { session_id: "s" };
     const first = await invokeInBackground(perch, organisation.adminKey, { message: "1 takes 10000 ms", context });
     const second = invokeAgent(perch, organisation.adminKey, { message: "2 takes 1 ms", context });

@@ -26,7 +26,7 @@ export const createAgent = async ({ call }: Organisation, name: string, ...tools
   ok(await call("POST /v1/agents", { body: { name, model: "perch/script", tools } as never })).data;
 
 interface TestbedOptions extends Partial<AccountProviderOptions> {
-  /** With a worker too: the server behind `perch/script`. */
+  /** The server behind `perch/script`. If it is given, the testbed has a worker too. */
   readonly scriptModelUrl?: string;
 }
 

@@ -3,7 +3,7 @@ import { modelServerKey } from "@perch/testkit/servers/models/model-server.ts";
 import { ok } from "./contract-client.ts";
 import type { Organisation } from "./harness.ts";
 
-/** The key of the test servers: a secret that can be searched for. */
+/** The key of the test servers, a secret that tests can search for. */
 export const providerSecret = modelServerKey;
 
 /** Creates a model provider of the organisation at this address, with a key. */

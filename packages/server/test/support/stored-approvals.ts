@@ -16,7 +16,7 @@ export interface StoredCall {
   readonly approvers?: number;
   readonly secondFactor?: boolean;
   readonly invokerMayDecide?: boolean;
-  /** From now on. Negative: it has expired, and no sweep has seen it. */
+  /** From now on. If negative, it has expired, and no sweep has seen it. */
   readonly expiresInSeconds?: number;
 }
 

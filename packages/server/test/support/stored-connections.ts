@@ -97,7 +97,7 @@ export async function readConnection(node: ApiNode, organisation: Pick<Organisat
   return { ...row, grant };
 }
 
-/** As if the access token had been issued that much earlier. Negative: it has expired. */
+/** As if the access token had been issued that much earlier. If negative, it has expired. */
 export async function setAccessExpiry(
   { server: { core } }: ApiNode,
   { id }: Pick<Organisation, "id">,

@@ -36,7 +36,7 @@ export const readDatabaseRows = (adminUrl: string): Promise<string> =>
       "select quote_ident(relname) as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r'",
     );
     let texts = "";
-    // As values, not as the text of a row: that has a way of its own to write quotes and backslashes.
+    // Reads values, not the text of a row, which writes quotes and backslashes in its own way.
     for (const { name } of tables)
       texts += `${name}: ${JSON.stringify((await admin.query(`select * from ${name}`)).rows)}\n`;
     return texts;

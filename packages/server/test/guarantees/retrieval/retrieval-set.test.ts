@@ -13,7 +13,7 @@ const functionWords = new Set(
   will with without would yet you your`.split(/\s+/),
 );
 const wordsOf = (text: string) => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [];
-/** Words with the same beginning count as one: a stemmer would find them too. */
+/** Words with the same beginning count as one, because a stemmer would find them too. */
 const stemsOf = (text: string) =>
   new Set(
     wordsOf(text)

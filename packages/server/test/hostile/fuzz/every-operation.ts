@@ -36,7 +36,7 @@ async function callRunOperations(send: SendValid): Promise<void> {
   await send("GET /v1/metrics", { query: { metrics: "throughput,error_rate" } });
 }
 
-/** Approvals of calls, and one of a question, in that order. No request makes any: a run does. */
+/** Approvals of calls, and one of a question, in that order. Only a run makes approvals, not a request. */
 export type CreateApprovals = () => Promise<readonly string[]>;
 
 async function callApprovalOperations(send: SendValid, createApprovals: CreateApprovals): Promise<void> {

@@ -51,7 +51,7 @@ export const mutated = (template: Arbitrary<RequestTemplate>): Arbitrary<Request
     )
     .map(([valid, which, where, mutation]) => {
       const present = parts.filter((part) => part !== "params" || Object.keys(valid.params).length > 0);
-      // Prefer the body: it has the most validation.
+      // Prefers the body, because it has the most validation.
       const part = valid.body !== undefined && which % 4 !== 0 ? "body" : (present[which % present.length] ?? "query");
       const paths = pathsOf(valid[part] ?? {});
       const path = paths[where % paths.length] ?? [];

@@ -17,7 +17,7 @@ export async function listOpenInvocations(
   services: readonly string[] = [agentRuns, agentSessions],
 ): Promise<OpenInvocation[]> {
   const names = services.map((name) => `'${name}'`).join(", ");
-  // All columns: the engine leaves out the time of a scheduled one if only some are selected.
+  // Selects all columns, because the engine leaves out the time of a scheduled one if only some are selected.
   const query = `select * from sys_invocation where target_service_name in (${names}) and status <> 'completed'`;
   const response = await fetch(`${adminUrl}/query`, {
     method: "POST",

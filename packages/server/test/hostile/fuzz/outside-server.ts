@@ -107,7 +107,7 @@ const receiverAnswers: Readonly<Record<string, AnswerText>> = {
   "a failure": plainBody(500, "text/plain", farFuture),
 };
 
-/** Messages are "run 7", and tools are called with that: the last number in a request is that of its run. */
+/** Messages are "run 7", and tools are called with that, so the last number in a request is that of its run. */
 export const runNumberIn = (body: string): number => Number([...body.matchAll(/\brun (\d+)\b/g)].at(-1)?.[1] ?? 0);
 
 const greatestDivisor = (a: number, b: number): number => (b === 0 ? a : greatestDivisor(b, a % b));

@@ -39,7 +39,7 @@ export const countUserRows = (
     return counts;
   });
 
-/** By hand: a declaration that forgot a table would leave it out here too. */
+/** Listed by hand, because a declaration that forgot a table would leave it out here too. */
 const erasedTables = [
   "connections",
   "memories",
