@@ -37,8 +37,7 @@ def qualified(text: str, names: Iterable[str], module: str) -> str:
 
 
 def _kind_of(part: Json) -> str | None:
-    """The constant that distinguishes an object from the others of its union: in ``type``, or else in its first field.
-    """
+    """The constant that distinguishes an object of a union from the others: in ``type``, or else its first field."""
     properties: Json = part.get("properties", {})
     first: Json = next(iter(properties.values()), {})
     found = properties.get("type", first).get("const")

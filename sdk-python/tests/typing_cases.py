@@ -1,6 +1,4 @@
-"""The types that mypy infers and the calls that it refuses. Nothing runs this file: mypy reports a comment that ignores
-nothing.
-"""
+"""The types that mypy infers and the calls that it refuses. Nothing runs this file; mypy reports unused ignores."""
 
 from __future__ import annotations
 

@@ -197,9 +197,7 @@ class RunReader:
         raise self._error
 
     def _action_required(self, event: RunActionRequired) -> RunActionRequired | None:
-        """A run that still waits reports so on every request, but an event is yielded only if there is something new to
-        decide.
-        """
+        """A run that still waits reports so on every request. It is an event only if there is a new decision."""
         ids = [one.id for one in event.approvals]
         is_new = self.required is None or not self._seen_approvals.issuperset(ids)
         self._seen_approvals.update(ids)

@@ -93,9 +93,7 @@ def _origin(text: str) -> str:
 
 
 def _target_uri(url: str, origin: str) -> str:
-    """The address that the sender signed. It is concatenated, not parsed, because a parser could make two addresses
-    one.
-    """
+    """The address that the sender signed. It is concatenated, because a parser could make two addresses one."""
     start = _origin(origin)
     whole = _WHOLE_URL.fullmatch(url)
     path = url if url.startswith("/") else whole[1] if whole else None
