@@ -69,13 +69,13 @@ describe("one session id of two users", () => {
   test("is two sessions: neither sees the messages of the other, nor does a caller without a user", async () => {
     const organisation = await createOrganisationWithAgent();
     await sendOk(organisation, { message: "of ada", user: "ada" });
-    await sendOk(organisation, { message: "of nobody" });
+    await sendOk(organisation, { message: "of no user" });
     await sendOk(organisation, { message: "of bob", user: "bob" });
-    for (const message of ["of ada", "of nobody", "of bob"]) expect(historySentWith(message)).toEqual([]);
+    for (const message of ["of ada", "of no user", "of bob"]) expect(historySentWith(message)).toEqual([]);
     await sendOk(organisation, { message: "again ada", user: "ada" });
-    await sendOk(organisation, { message: "again nobody" });
+    await sendOk(organisation, { message: "again no user" });
     expect(historySentWith("again ada")).toEqual(["of ada", "re: of ada"]);
-    expect(historySentWith("again nobody")).toEqual(["of nobody", "re: of nobody"]);
+    expect(historySentWith("again no user")).toEqual(["of no user", "re: of no user"]);
   });
 
   test("is two queues: a turn that one user waits for does not block the other", async () => {
