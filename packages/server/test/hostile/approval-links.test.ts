@@ -98,7 +98,10 @@ describe("a link that is not valid gets one page, whatever is wrong with it:", (
     ["of 8,000 letters", () => "A".repeat(8000)],
     ["a path that climbs", () => "..%2Fv1%2Fapprovals"],
   ])("a token %s", async (_, change) => {
-    const { approval, token, form } = await createLink();
+    let link = await createLink();
+    // One token in sixty has no letter in which the two forms of base64 differ.
+    while (change(link.token) === link.token) link = await createLink();
+    const { approval, token, form } = link;
     await expectNotValid(change(token), form);
     expect(await readStatus(approval)).toBe("open");
   });
