@@ -69,7 +69,7 @@ async function askIssuer<T>(work: () => Promise<T>): Promise<T> {
 const requestedOrganisation = (publicId: string | undefined): string | null => {
   if (publicId === undefined) return null;
   const id = parsePublicId("organisation", publicId);
-  if (id === undefined) throw new SignInRefusal("no_organisation", "the organisation that was asked for is no id");
+  if (id === undefined) throw new SignInRefusal("no_organisation", "the organisation that was asked for is not an id");
   return id;
 };
 
