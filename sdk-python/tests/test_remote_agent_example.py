@@ -126,7 +126,7 @@ def test_it_is_an_agent_that_knows_who_speaks_and_what_was_said_before(perch: Pe
 def test_asked_again_with_the_same_key_it_answers_the_same(direct: str) -> None:
     first = _call(direct, _body("hello"), "direct-1")
     again = _call(direct, _body("something else"), "direct-1")
-    assert first.json() == again.json() == {"response": "Turn 1: a user said hello", "tokens_used": 5}
+    assert first.json() == again.json() == {"response": "Turn 1: a user said hello", "tokens_used": 6}
 
 
 def test_it_forgets_what_failed_and_lives_on(direct: str) -> None:

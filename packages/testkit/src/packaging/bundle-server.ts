@@ -32,9 +32,11 @@ export async function bundleServer(): Promise<string> {
     platform: "node",
     external,
     plugins: [keepPlaces],
+    // A call whose result is not used may be there because it throws.
+    treeshake: false,
     logLevel: "silent",
   });
-  await bundle.write({ dir: folder, format: "esm", entryFileNames: "[name].mjs", cleanDir: true });
+  await bundle.write({ dir: folder, format: "esm", entryFileNames: "[name].mjs", cleanDir: true, minify: false });
   return join(folder, "main.mjs");
 }
 
