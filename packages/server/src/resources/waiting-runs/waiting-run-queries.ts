@@ -80,10 +80,11 @@ export async function updateDueOfAgent(
   { organisationId, agentId }: AgentKey,
 ): Promise<void> {
   await sql`
-    update waiting_runs w set send_after = now()
-      from (select id from waiting_runs
-              where organisation_id = ${organisationId} and agent_id = ${agentId} and status = 'ready' and send_after > now()
-              order by send_after limit ${dueTogether} for update skip locked) held
+    with held as materialized (
+      select id from waiting_runs
+        where organisation_id = ${organisationId} and agent_id = ${agentId} and status = 'ready' and send_after > now()
+        order by send_after limit ${dueTogether} for update skip locked)
+    update waiting_runs w set send_after = now() from held
       where w.organisation_id = ${organisationId} and w.id = held.id`.execute(trx);
 }
 
