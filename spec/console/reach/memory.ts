@@ -23,7 +23,10 @@ export const reachMemory = defineReach({
     "POST /v1/agents/{agent_id}/memory/search": async ({ page }) => {
       await page.getByRole("searchbox", { name: "Search memories" }).fill("which tea");
       await page.keyboard.press("Enter");
-      await page.getByRole("button", { name: /^Explain the score/ }).first().waitFor();
+      await page
+        .getByRole("button", { name: /^Explain the score/ })
+        .first()
+        .waitFor();
     },
     "POST /v1/agents/{agent_id}/memory": async ({ page }) => {
       await page.getByRole("button", { name: "Add memory" }).click();
