@@ -3,7 +3,7 @@ import { inPlainWords } from "../plain-words.ts";
 import type { Terminal } from "../terminal.ts";
 import { coloured } from "./text.ts";
 
-/** Of an input or an output, on one line of a terminal. `--json` has all of it. */
+/** The characters of an input or an output that fit on one line of a terminal. `--json` has all of it. */
 const maxShown = 200;
 
 const oneLine = (value: unknown): string => {

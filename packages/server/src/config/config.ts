@@ -1,5 +1,5 @@
 import { apiSettings } from "./api-settings.ts";
-import { ConfigError } from "./config-error.ts";
+import { ConfigError, seeSettingsPage } from "./config-error.ts";
 import { databaseSettings } from "./database-settings.ts";
 import { engineConfig, engineSettings } from "./engine-settings.ts";
 import { modelConfig, modelSettings } from "./model-settings.ts";
@@ -69,7 +69,7 @@ const usableOf = <Table extends SettingTable>(table: Table, values: Parsed["valu
 /** Parses the environment, once. This is its only reader. */
 export function readConfig(environment: NodeJS.ProcessEnv) {
   const { values, problems } = parseEnvironment(environment);
-  if (problems.length > 0) throw new ConfigError([...problems, "See docs/operations/configuration.md."].join("\n"));
+  if (problems.length > 0) throw new ConfigError([...problems, seeSettingsPage].join("\n"));
   const valuesOf = <Table extends SettingTable>(table: Table) => usableOf(table, values) as ValuesOf<Table>;
   return {
     ...valuesOf(concerns.database),

@@ -1,6 +1,6 @@
 import { OrganisationId, Role } from "@perch/contract";
 import { z } from "zod";
-import { ConfigError } from "./config-error.ts";
+import { ConfigError, seeSettingsPage } from "./config-error.ts";
 import { httpUrl, parsedJson, type SettingTable, secretSetting, type ValuesOf } from "./setting.ts";
 
 const loopback = /^http:\/\/(localhost|127\.\d+\.\d+\.\d+|\[::1\])(:\d+)?(\/|$)/i;
@@ -61,7 +61,7 @@ export const signInSettings = {
 export function signInConfig(values: ValuesOf<typeof signInSettings>, publicUrl: string | undefined) {
   if (values.oidc && publicUrl === undefined)
     throw new ConfigError(
-      "PERCH_OIDC needs PERCH_PUBLIC_URL: the issuer sends people back there. Set it to the origin at which browsers reach the console, such as https://perch.example.\nSee docs/operations/configuration.md.",
+      `PERCH_OIDC needs PERCH_PUBLIC_URL: the issuer sends people back there. Set it to the origin at which browsers reach the console, such as https://perch.example.\n${seeSettingsPage}`,
     );
   return values;
 }

@@ -11,8 +11,6 @@ interface Forms {
 }
 
 interface HealthCheck {
-  /** Completes "whether". */
-  readonly examines: string;
   readonly forms: Forms;
   /** `down`: a node does not start, or `/readyz` answers 503. `degraded`: it serves, and `/readyz` warns. */
   readonly failure: "down" | "degraded";
@@ -33,88 +31,88 @@ const prepare = "Let a superuser run what this prints: perch-server prepare-data
 
 /** Everything that is examined of an installation, in the order in which `perch-server doctor` reports it. */
 export const healthChecks = {
+  /** Whether all settings can be read. */
   settings: {
-    examines: "all settings can be read",
     forms: { doctor: "settings" },
     failure: "down",
     advice: "Every setting is explained in docs/operations/configuration.md.",
   },
+  /** Whether PostgreSQL answers, is recent enough and takes writes. */
   database: {
-    examines: "PostgreSQL answers, is recent enough and takes writes",
     forms: { doctor: "database", readyz: "database", metrics: "database", installation: "database" },
     failure: "down",
     setting: "PERCH_DATABASE_URL",
     advice: startOrCorrect("PERCH_DATABASE_URL"),
   },
+  /** Whether this machine and the database have the same time. */
   clock: {
-    examines: "this machine and the database have the same time",
     forms: { doctor: "clock" },
     failure: "degraded",
     advice: "Let NTP set the clocks of both: tokens, signatures and limits depend on the time.",
   },
+  /** Whether row-level security limits the role of the server. */
   serverRole: {
-    examines: "row-level security limits the role of the server",
     forms: { doctor: "server role" },
     failure: "down",
     advice: prepare,
   },
+  /** Whether the role that owns the tables may migrate the same database. */
   ownerRole: {
-    examines: "the role that owns the tables may migrate the same database",
     forms: { doctor: "owner role" },
     failure: "degraded",
     setting: "PERCH_MIGRATION_DATABASE_URL",
     advice: prepare,
   },
+  /** Whether the database has the extensions that Perch needs. */
   extensions: {
-    examines: "the database has the extensions that Perch needs",
     forms: { doctor: "extensions" },
     failure: "down",
     advice: "A superuser has to run in the database:",
   },
+  /** Whether the database has every migration and function of this release. */
   migrations: {
-    examines: "the database has every migration and function of this release",
     forms: { doctor: "migrations", readyz: "database", installation: "database" },
     failure: "down",
     advice: `Run: ${migrateCommand}`,
   },
+  /** Whether the master key opens the data keys. */
   masterKey: {
-    examines: "the master key opens the data keys",
     forms: { doctor: "master key" },
     failure: "down",
     advice: "Run: perch-server rotate-master-key",
   },
+  /** Whether Valkey answers and takes writes. */
   valkey: {
-    examines: "Valkey answers and takes writes",
     forms: { doctor: "Valkey", readyz: "valkey", metrics: "valkey", installation: "valkey" },
     failure: "degraded",
     effect: "limits are per process, and no tokens are streamed",
     setting: "PERCH_VALKEY_URL",
     advice: startOrCorrect("PERCH_VALKEY_URL"),
   },
+  /** Whether the issuer can sign people in. */
   signIn: {
-    examines: "the issuer can sign people in",
     forms: { doctor: "sign-in of people" },
     failure: "degraded",
     setting: "PERCH_OIDC",
     advice: "Correct `issuer` in PERCH_OIDC, or let this machine reach it.",
   },
+  /** Whether the engine answers where runs begin. */
   engine: {
-    examines: "the engine answers where runs begin",
     forms: { doctor: "engine ingress", readyz: "engine", metrics: "engine", installation: "engine" },
     failure: "degraded",
     effect: "agents cannot be invoked or deployed",
     setting: "PERCH_RESTATE_INGRESS_URL",
     advice: "Start that node, or correct PERCH_RESTATE_INGRESS_URL.",
   },
+  /** Whether the engine answers where workers register. */
   engineAdmin: {
-    examines: "the engine answers where workers register",
     forms: { doctor: "engine admin", metrics: "engine", installation: "engine_admin" },
     failure: "degraded",
     setting: "PERCH_RESTATE_ADMIN_URL",
     advice: "Start that node, or correct PERCH_RESTATE_ADMIN_URL.",
   },
+  /** Whether the engine reaches workers of the active release. */
   workers: {
-    examines: "the engine reaches workers of the active release",
     forms: { doctor: "workers", installation: "workers" },
     failure: "degraded",
     advice: "Start one: perch-server work",

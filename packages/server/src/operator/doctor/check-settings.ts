@@ -1,5 +1,5 @@
 import { knownVariables, readConfig } from "../../config/config.ts";
-import { ConfigError } from "../../config/config-error.ts";
+import { ConfigError, seeSettingsPage } from "../../config/config-error.ts";
 import { refuseOpenWorker } from "../../config/engine-settings.ts";
 import { healthChecks } from "../../platform/health-checks.ts";
 import { beginCheck, type Check, failed, ok, type Result, warning } from "./check.ts";
@@ -23,7 +23,7 @@ function listProblems(environment: NodeJS.ProcessEnv): Result[] {
     return [];
   } catch (error) {
     return linesOf(error)
-      .filter((line) => !/^See \S+\.md\.$/.test(line))
+      .filter((line) => line !== seeSettingsPage)
       .map((line) => failed(`${line} ${advice}`));
   }
 }
