@@ -1,10 +1,10 @@
-import { readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
+import { readCpuTimes } from "@perch/testkit/installation/cpu-time.ts";
 import { hasInput, listChanges, testsBeside } from "./verify/changes.ts";
 import { findBadTitles } from "./verify/commit-titles.ts";
 import { createPreparation, NotHere, serviceSettings } from "./verify/prepare.ts";
-import { type Result, runCheck } from "./verify/run-check.ts";
+import { environment, type Result, runCheck } from "./verify/run-check.ts";
 import { type Stage, stages } from "./verify/stages.ts";
 
 /**
@@ -60,7 +60,8 @@ interface StageResult extends Result {
   readonly seconds: number;
 }
 
-// The full tier starts the server from its sources, as it is published.
+// Some tests do more in the full tier, which also starts the server from its sources, as it is published.
+environment.TEST_TIER = options.full ? "full" : "required";
 const prepare = createPreparation(options.full ? ["bundle"] : []);
 
 async function runStage(stage: Stage): Promise<StageResult> {
@@ -116,11 +117,7 @@ async function runStages(chosen: readonly Stage[]): Promise<StageResult[]> {
 }
 
 /** Processor time of the whole machine, with daemons and with children that nothing waits for. */
-function machineSeconds(): number {
-  const [line = ""] = readFileSync("/proc/stat", "utf8").split("\n", 1);
-  const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0] = line.split(/\s+/).slice(1).map(Number);
-  return (user + nice + system + irq + softirq) / 100;
-}
+const machineSeconds = (): number => readCpuTimes({}).busyMs / 1000;
 
 /** Returns how many stages needed more than 110 % of their budget. */
 function printStages(results: readonly StageResult[]): number {

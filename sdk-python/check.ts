@@ -69,21 +69,15 @@ async function* staticChecks(): AsyncGenerator<boolean> {
 }
 
 /** A run that ends badly without a failed test must not pass for success. */
-async function runTests(title: string): Promise<Tally> {
+async function runTests(): Promise<Tally> {
   const report = join(folder, ".venv/tests.xml");
   rmSync(report, { force: true });
-  const succeeded = await succeeds(title, join(bin, "pytest"), [`--junitxml=${report}`]);
+  const succeeded = await succeeds("pytest", join(bin, "pytest"), [`--junitxml=${report}`]);
   const xml = existsSync(report) ? readFileSync(report, "utf8") : "";
   const number = (name: string) => Number(new RegExp(`<testsuite [^>]*\\b${name}="(\\d+)"`).exec(xml)?.[1] ?? 0);
   const failed = number("failures") + number("errors");
   const passed = number("tests") - failed - number("skipped");
   return { passed, failed: failed === 0 && (!succeeded || passed <= 0) ? 1 : failed };
-}
-
-/** Tests that wait for a time fail if the machine stands still for seconds, so they run once more. */
-async function tests(): Promise<Tally> {
-  const first = await runTests("pytest");
-  return first.failed === 0 ? first : runTests("pytest, the second time");
 }
 
 export async function checkPythonSdk(): Promise<Tally> {
@@ -94,7 +88,7 @@ export async function checkPythonSdk(): Promise<Tally> {
     for await (const succeeded of staticChecks()) results.push(succeeded);
     return results;
   })();
-  const [results, tally] = await Promise.all([others, tests()]);
+  const [results, tally] = await Promise.all([others, runTests()]);
   const passed = results.filter(Boolean).length;
   return { passed: tally.passed + passed, failed: tally.failed + results.length - passed };
 }

@@ -57,7 +57,7 @@ export async function run(
   const folder = mkdtempSync(join(tmpdir(), "perch-verify-"));
   const timesFile = join(folder, "times");
   const script = `"$@"; code=$?; times > '${timesFile}'; exit $code`;
-  let lastLine = "";
+  let output = "";
   const succeeded = await new Promise<boolean>((resolve) => {
     const child = spawn("bash", ["-c", script, "bash", command, ...args], {
       cwd: checkoutDir,
@@ -66,7 +66,8 @@ export async function run(
     });
     child.stdout.on("data", (text: Buffer) => {
       process.stdout.write(text);
-      lastLine = text.toString("utf8").trimEnd().split("\n").at(-1) ?? lastLine;
+      // A line may come in two pieces.
+      output = (output + text.toString("utf8")).slice(-1000);
     });
     child.on("error", (error) => {
       console.log(error.message);
@@ -78,7 +79,7 @@ export async function run(
   rmSync(folder, { recursive: true });
   const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
   console.log(`== ${title}: ${succeeded ? "ok" : "FAILED"} in ${seconds} s, ${cpuSeconds.toFixed(0)} CPU s`);
-  return { succeeded, cpuSeconds, lastLine };
+  return { succeeded, cpuSeconds, lastLine: output.trimEnd().split("\n").at(-1) ?? "" };
 }
 
 async function runTool(tool: string, args: readonly string[]): Promise<Result> {
@@ -93,8 +94,9 @@ async function runScript(script: string, args: readonly string[]): Promise<Resul
   const title = [script, ...args].join(" ");
   const once = async (name: string) => {
     const ended = await run(name, process.execPath, ["--no-warnings", script, ...args]);
-    const [passed = 1, failed = 0] = (ended.succeeded && counts(ended.lastLine)) || [];
-    return ended.succeeded ? { ...ended, passed, failed } : { ...ended, passed: 0, failed: 1 };
+    const isSuccess = ended.succeeded ? 1 : 0;
+    const [passed = isSuccess, failed = 0] = counts(ended.lastLine) ?? [];
+    return { ...ended, passed, failed: ended.succeeded ? failed : Math.max(failed, 1) };
   };
   const first = await once(title);
   if (first.failed === 0) return { ...first, repeated: [] };

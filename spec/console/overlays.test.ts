@@ -23,7 +23,7 @@ let tabs: ReturnType<typeof createTabs>;
 let page: Page;
 const seen: Watch = { requests: [], refusals: [], complaints: [] };
 /** The required tier checks overlays at the first of their widths. */
-const isFullTier = !process.env.TEST_WITHOUT_LONG;
+const isFullTier = process.env.TEST_TIER !== "required";
 /** The address of the page, with nothing open. */
 let restsAt: string | undefined;
 
