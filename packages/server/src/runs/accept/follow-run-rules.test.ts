@@ -40,6 +40,13 @@ test("a client that reconnects gets the events it has not seen, and the end", as
   expect(idsOf(await follow("end"))).toEqual(["end"]);
 });
 
+test("a final answer that stands in the stream is not sent, because only the record has answers", async () => {
+  const forged = { id: "5-2", event: { type: "done", response: "false" } } as unknown as StoredEvent;
+  const events = await follow(undefined, [token("5-1", 0, "Hello"), forged, ...stored.slice(2)]);
+  expect(events.map(({ event }) => event)).toEqual(["token", "done"]);
+  expect(events.at(-1)?.data).toMatchObject({ response: "Hello" });
+});
+
 test("text that is missing in the stream is sent at the end", async () => {
   expect((await follow(undefined, stored.slice(0, 1).concat(stored.slice(2)))).at(-2)).toEqual({
     id: "rest",

@@ -122,6 +122,9 @@ function createActionEvent(
   return { id, event: "action_required", data: { request_id: toPublicId("request", runId), message, approvals } };
 }
 
+/** A program that can write to Valkey must not end a client's stream with an answer of its own. */
+const storedTypes: ReadonlySet<string> = new Set<RunEvent["type"]>(["token", "step", "tool", "dropped"]);
+
 function toServerEvent(event: RunEvent, showsContents: boolean): Pick<ServerEvent, "event" | "data"> {
   const { type, ...data } = event;
   if (event.type === "tool" && !showsContents) return { event: type, data: { ...data, output: undefined } };
@@ -153,7 +156,7 @@ export async function* readRunEvents(
       lastStoredId = id;
       lastEventFound ||= id === lastEventId;
       if (event.type === "end") ended = true;
-      else if (isAfter(id)) yield { id, ...toServerEvent(event, showsContents) };
+      else if (isAfter(id) && storedTypes.has(event.type)) yield { id, ...toServerEvent(event, showsContents) };
     }
     const result = ended ? await findResult() : undefined;
     if (result?.status === "waiting") return yield createActionEvent(request, result, lastStoredId ?? lastEventId);
