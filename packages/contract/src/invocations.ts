@@ -103,7 +103,7 @@ export const Invocation = z
     timeline: z
       .array(LogEntry)
       .describe(
-        "The run's log entries, oldest first: model calls, tool calls and retries. Empty until the run has ended.",
+        "The run's log entries, oldest first: model calls, tool calls and retries. Empty until the run ends or begins to wait.",
       ),
   })
   .meta({ id: "Invocation" });

@@ -47,7 +47,7 @@ export const stepOperations = {
     tag: "Runs",
     summary: "List the steps of a run",
     description:
-      "Every attempt of every model call, tool call, listing of tools and recall of memories, in order: when, how long, with how many tokens, why it failed, its input and its output. Empty until the run has ended; meanwhile its event stream has the same. Steps are kept as long as the log, at most 300 of a run, and their contents as the agent's `logs` says.",
+      "Every attempt of every model call, tool call, listing of tools and recall of memories, in order: when, how long, with how many tokens, why it failed, its input and its output. Empty until the run ends or begins to wait; meanwhile its event stream has the same. Steps are kept as long as the log, at most 300 of a run or of each part between two waits, and their contents as the agent's `logs` says.",
     permission: "read",
     params: z.strictObject({ agent_id: AgentRef, request_id: z.string() }),
     query: z.strictObject(pageQuery),

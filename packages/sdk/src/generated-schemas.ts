@@ -998,7 +998,7 @@ export interface Invocation {
   duration_ms: number | null;
   created_at: Timestamp;
   finished_at: Timestamp | null;
-  /** The run's log entries, oldest first: model calls, tool calls and retries. Empty until the run has ended. */
+  /** The run's log entries, oldest first: model calls, tool calls and retries. Empty until the run ends or begins to wait. */
   timeline: LogEntry[];
 }
 

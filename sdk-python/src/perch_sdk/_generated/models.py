@@ -680,7 +680,7 @@ class Invocation(Model):
     created_at: datetime
     finished_at: datetime | None
     timeline: list[LogEntry]
-    """The run's log entries, oldest first: model calls, tool calls and retries. Empty until the run has ended."""
+    """The run's log entries, oldest first: model calls, tool calls and retries. Empty until the run ends or begins to wait."""
 
 
 class LogEntry(Model):
