@@ -116,12 +116,15 @@ function countTests(files: readonly TestFile[]) {
   return tally;
 }
 
+let vitestRuns = 0;
+
 /** Runs tests once. Without a report, vitest itself broke. */
 async function runVitest(title: string, args: readonly string[], settings: NodeJS.Dict<string>) {
   const folder = mkdtempSync(join(tmpdir(), "perch-verify-"));
   const report = join(folder, "report.json");
   const reporters = ["--reporter=default", "--reporter=json", `--outputFile.json=${report}`];
-  const ended = await run(title, join(binDir, "vitest"), ["run", ...args, ...reporters], settings);
+  const own = { ...settings, TEST_PORT_GROUP: String(vitestRuns++) };
+  const ended = await run(title, join(binDir, "vitest"), ["run", ...args, ...reporters], own);
   const files = existsSync(report)
     ? (JSON.parse(readFileSync(report, "utf8")) as { testResults: TestFile[] }).testResults
     : [];

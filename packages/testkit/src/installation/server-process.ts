@@ -31,7 +31,11 @@ export async function runCommand(
 const firstPort = 20_000;
 const portsPerProcess = 250;
 const slices = 48;
-const slice = Number(process.env.VITEST_POOL_ID ?? process.pid) % slices;
+const workersPerGroup = 4;
+/** Programs that run beside each other number their workers alike, so each of them gets a group of slices. */
+const group = Number(process.env.TEST_PORT_GROUP ?? 0);
+const worker = process.env.VITEST_POOL_ID;
+const slice = (worker === undefined ? process.pid : group * workersPerGroup + Number(worker)) % slices;
 let nextOffset = process.pid % portsPerProcess;
 
 /** Not given to another process of these tests either: each has its own slice. */
