@@ -1,10 +1,10 @@
 import { hash } from "node:crypto";
 import { keyPattern, type Permission, type Role, type Tier } from "@perch/contract";
-import { LRUCache } from "lru-cache";
 import type { Epoch } from "../cache/epoch.ts";
 import { createEpochCache } from "../cache/epoch-cache.ts";
 import type { Database } from "../db/database.ts";
 import { ApiError } from "../platform/api-error.ts";
+import { createLruCache } from "../platform/lru-cache.ts";
 import type { Digest } from "../platform/sealing.ts";
 import type { Caller } from "./caller.ts";
 import { isWellFormedToken } from "./key-token.ts";
@@ -112,8 +112,8 @@ export function createKeyDirectory({
     partOf: wholeCache,
     now,
   });
-  const known = new LRUCache<string, PresentedKey>({ max: maxKeys });
-  const unknown = new LRUCache<string, true>({ max: maxKeys, ttl: unknownKeyTtlMs });
+  const known = createLruCache<string, PresentedKey>(maxKeys);
+  const unknown = createLruCache<string, true>(maxKeys, { ttl: unknownKeyTtlMs });
 
   const read = async ({ cacheKey, token, isSession }: Credential): Promise<PresentedKey | undefined> => {
     const key = isSession

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
-import { LRUCache } from "lru-cache";
 import * as oauth from "oauth4webapi";
 import { isInsecure } from "../outbound/oauth/secure-address.ts";
+import { createLruCache } from "../platform/lru-cache.ts";
 import { type Issuer, type IssuerDeps, issuerTimeoutMs, issuerUnavailable } from "./oauth-issuer.ts";
 
 interface OAuthClient {
@@ -22,8 +22,7 @@ const cacheTtlMs = 30_000;
 
 /** Token introspection (RFC 7662), cached by a hash of the token. */
 export function createIntrospect({ fetch, now, share }: IssuerDeps): Introspect {
-  const cache = new LRUCache<string, { readonly claims: Readonly<Record<string, unknown>> | null }>({
-    max: 10_000,
+  const cache = createLruCache<string, { readonly claims: Readonly<Record<string, unknown>> | null }>(10_000, {
     ttl: cacheTtlMs,
     perf: { now },
   });

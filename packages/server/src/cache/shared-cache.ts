@@ -50,7 +50,7 @@ export function createSharedCache<T extends object>(options: SharedCacheOptions)
     if (owned.keys.size === 0) owners.delete(owner);
   };
   const values = new LRUCache<string, T>({
-    max: maxEntries,
+    // Without `max`, for which lru-cache would allocate room for all entries at once.
     maxSize: maxBytes,
     sizeCalculation: (_, key) => sizes.get(key) ?? entryBytes,
     // Replaced values are forgotten before they are stored again.
@@ -76,6 +76,7 @@ export function createSharedCache<T extends object>(options: SharedCacheOptions)
       const owned = owners.get(owner) ?? { bytes: 0, keys: new Set<string>() };
       owners.set(owner, owned);
       makeRoom(owned, part - size);
+      if (values.size >= maxEntries) values.pop();
       owners.set(owner, owned);
       owned.keys.add(key);
       owned.bytes += size;

@@ -1,4 +1,4 @@
-import { LRUCache } from "lru-cache";
+import { createLruCache } from "../platform/lru-cache.ts";
 import type { Bucket, Gate, GateDecision } from "./gate.ts";
 import { type BucketState, bucketState } from "./gcra.ts";
 
@@ -15,7 +15,7 @@ interface Refusal {
 
 /** Caches refusals until their wait is over, so that a flood of refused requests does not reach Valkey. */
 export function cacheRefusals(gate: Gate, now: () => number): Gate {
-  const refusals = new LRUCache<string, Refusal>({ max: maxRefusals });
+  const refusals = createLruCache<string, Refusal>(maxRefusals);
   const idOf = (owner: string, { key }: Bucket) => `${owner} ${key}`;
 
   const findCachedRefusal = (owner: string, buckets: readonly Bucket[]): GateDecision | undefined => {

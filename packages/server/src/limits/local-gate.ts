@@ -1,4 +1,4 @@
-import { LRUCache } from "lru-cache";
+import { createLruCache } from "../platform/lru-cache.ts";
 import { type Bucket, type Gate, type GateDecision, hasEpoch } from "./gate.ts";
 import { bucketState, fullAtAfterRequest, waitMs } from "./gcra.ts";
 
@@ -8,8 +8,8 @@ const maxAgeMs = 2000;
 
 /** The gate of a single node, and every node's fallback while Valkey is unavailable. */
 export function createLocalGate(now: () => number): Gate {
-  const fullAt = new LRUCache<string, number>({ max: maxBuckets });
-  const epochs = new LRUCache<string, string>({ max: maxBuckets });
+  const fullAt = createLruCache<string, number>(maxBuckets);
+  const epochs = createLruCache<string, string>(maxBuckets);
   let lastEpoch = 0;
 
   const nextEpoch = (organisationId: string): string => {

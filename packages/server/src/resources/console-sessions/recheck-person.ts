@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { LRUCache } from "lru-cache";
 import { OpenIdFailure } from "../../auth/openid-failure.ts";
 import { accessFromGroups, type Claims } from "../../auth/person-rules.ts";
 import type { OrganisationChanges } from "../../cache/organisation-changes.ts";
@@ -8,6 +7,7 @@ import { ApiError } from "../../platform/api-error.ts";
 import { Unchanged } from "../../platform/change-results.ts";
 import { toPublicId } from "../../platform/ids.ts";
 import type { Logger } from "../../platform/logger.ts";
+import { createLruCache } from "../../platform/lru-cache.ts";
 import { NoAnswer, withinLimit } from "../../platform/within-limit.ts";
 import { insertEntryWithoutCaller } from "../audit/audit-entry.ts";
 import { type PeopleSource, readAnswer } from "./people.ts";
@@ -107,7 +107,7 @@ const recordInAudit = (
 
 export function createRecheckPerson(deps: RecheckDeps): RecheckPerson {
   const { db, changes, source, logger, now, onChecked, times = recheckTimes } = deps;
-  const known = new LRUCache<string, Known>({ max: maxSessions });
+  const known = createLruCache<string, Known>(maxSessions);
   const checking = new Map<string, Check>();
   const claimCheck = createClaimPersonCheck(deps);
 

@@ -1,10 +1,10 @@
 import { agentDefaults } from "@perch/contract";
-import { LRUCache } from "lru-cache";
 import { bytesOf, createSharedCache } from "../../cache/shared-cache.ts";
 import type { Database, OrganisationTransaction } from "../../db/database.ts";
 import type { Shares } from "../../fairness/shares.ts";
 import type { AgentKey } from "../../platform/agent-key.ts";
 import type { Logger } from "../../platform/logger.ts";
+import { createLruCache } from "../../platform/lru-cache.ts";
 import type { AgentRow } from "../agents/agent-queries.ts";
 import { storedDefinition } from "../agents/to-agent.ts";
 import { addRecordBytes } from "../quotas/stored-bytes.ts";
@@ -89,7 +89,7 @@ async function insertDraft(
 export function createDefinitions({ db, cacheBytes: partOf, logger, now }: DefinitionsDeps): Definitions {
   const cache = createSharedCache<Definition>({ maxEntries: maxDefinitions, maxBytes, partOf });
   const reads = new Map<string, Promise<Definition | undefined>>();
-  const saved = new LRUCache<string, true>({ max: maxDefinitions });
+  const saved = createLruCache<string, true>(maxDefinitions);
   const named = new WeakMap<AgentRow, Promise<NamedDefinition>>();
   const keyOf = ({ organisationId, agentId }: AgentKey, digest: string) => `${organisationId} ${agentId} ${digest}`;
 

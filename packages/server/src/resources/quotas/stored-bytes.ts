@@ -1,8 +1,8 @@
 import type { StoredQuota } from "@perch/contract";
 import { sql } from "kysely";
-import { LRUCache } from "lru-cache";
 import type { Database, OrganisationTransaction } from "../../db/database.ts";
 import type { Logger } from "../../platform/logger.ts";
+import { createLruCache } from "../../platform/lru-cache.ts";
 import type { Quota } from "../resource.ts";
 
 type Stored = Readonly<Record<StoredQuota, number>>;
@@ -56,7 +56,7 @@ const maxOrganisations = 20_000;
  * statement, and an organisation may exceed its quota by the bytes that it stores in a minute or two.
  */
 export function createKnownBytes({ db, definitions, logger, now }: KnownBytesDeps): KnownBytes {
-  const entries = new LRUCache<string, Entry>({ max: maxOrganisations });
+  const entries = createLruCache<string, Entry>(maxOrganisations);
 
   const refresh = async (organisationId: string, entry: Entry): Promise<void> => {
     try {

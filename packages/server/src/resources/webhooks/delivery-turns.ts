@@ -1,4 +1,4 @@
-import { LRUCache } from "lru-cache";
+import { createLruCache } from "../../platform/lru-cache.ts";
 
 /** When deferred deliveries come back. */
 export interface DeliveryTurns {
@@ -27,7 +27,7 @@ const maxOrganisations = 10_000;
  * deferred a few times, however many wait: returning all at once, they would keep the engine busy with nothing but deferring.
  */
 export function createDeliveryTurns(now: () => number): DeliveryTurns {
-  const turns = new LRUCache<string, Turn>({ max: maxOrganisations });
+  const turns = createLruCache<string, Turn>(maxOrganisations);
   const findOrCreate = (organisationId: string): Turn => {
     const existing = turns.get(organisationId);
     if (existing) return existing;

@@ -1,5 +1,5 @@
-import { LRUCache } from "lru-cache";
 import type { Share } from "../../fairness/shares.ts";
+import { createLruCache } from "../../platform/lru-cache.ts";
 import { createDeliveryTurns } from "./delivery-turns.ts";
 
 /** How long to wait before the next try. */
@@ -65,11 +65,11 @@ const maxBackoffMs = 30_000;
  */
 export function createEndpointLimits(options: EndpointLimitsOptions): EndpointLimits {
   const { now, random, share, maxConcurrent = 16, maxPerHost = 16, maxEndpoints = 10_000 } = options;
-  const endpoints = new LRUCache<string, Endpoint>({ max: maxEndpoints });
+  const endpoints = createLruCache<string, Endpoint>(maxEndpoints);
   const turns = createDeliveryTurns(now);
   const inFlightByHost = new Map<string, number>();
   /** Hosts that have answered with 2xx. */
-  const provenHosts = new LRUCache<string, true>({ max: maxEndpoints });
+  const provenHosts = createLruCache<string, true>(maxEndpoints);
   const isFull = (hostKey: string): boolean =>
     (inFlightByHost.get(hostKey) ?? 0) >= (provenHosts.has(hostKey) ? maxPerHost : Math.min(1, maxPerHost));
   const maxInFlight = ({ hasSucceeded }: Endpoint): number =>
