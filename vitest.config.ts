@@ -1,5 +1,6 @@
 import { delimiter, join } from "node:path";
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { longTests } from "./scripts/verify/stages.ts";
 
 const fast = [
@@ -40,6 +41,23 @@ const patientPoll = { expect: { poll: { timeout: 20_000 } } };
 /** The required tier of `pnpm verify` sets this. */
 const leftOut = ["**/node_modules/**", ...(process.env.TEST_WITHOUT_LONG ? longTests : [])];
 
+/** Files that take a minute and more. Vitest starts large files first, and these are small. */
+const slowFiles = [
+  "spec/console/every-page.test.ts",
+  "spec/console/overlays.test.ts",
+  "spec/console/every-operation.test.ts",
+  "spec/acceptance/guides.test.ts",
+  "packages/cli/test/dev.test.ts",
+];
+
+class SlowFilesFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isSlow = ({ moduleId }: TestSpecification) => slowFiles.some((name) => moduleId.endsWith(name));
+    const sorted = await super.sort(files);
+    return [...sorted.filter(isSlow), ...sorted.filter((file) => !isSlow(file))];
+  }
+}
+
 const withServices = {
   exclude: [...fast, ...leftOut],
   globalSetup: "packages/server/test/support/template-database.ts",
@@ -56,6 +74,7 @@ const withServices = {
  */
 export default defineConfig({
   test: {
+    sequence: { sequencer: SlowFilesFirst },
     projects: [
       { test: { name: "fast", include: fast, isolate: false, testTimeout: 20_000, ...patientPoll } },
       {

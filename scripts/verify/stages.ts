@@ -59,6 +59,11 @@ export const longTests = [
   "packages/server/test/loss/releases.test.ts", // worker-rollout and chaos; `--upgrade` in the full tier
   "packages/server/test/loss/migration-kills.test.ts", // migrations run for every test database
   "packages/server/test/loss/tracing-loss.test.ts", // tracing
+  "packages/server/test/loss/webhook-faults.test.ts", // delivery-retries and run-deliveries
+  "packages/server/test/loss/engine-task-loss.test.ts", // engine-tasks
+  "packages/server/test/hostile/slow-receivers.test.ts", // endpoint-limits; `chaos --neighbour` in the full tier
+  "packages/server/test/hostile/waiting-runs.test.ts", // shares; `chaos --neighbour` in the full tier
+  "packages/server/test/guarantees/deployment-storm.test.ts", // rollback and the tests of deployments
   "packages/server/test/loss/telemetry-loss.test.ts", // tracing-settings
   "packages/server/test/guarantees/retrieval/retrieval-quality.test.ts", // recall-runs; quality changes with the model only
   "packages/server/src/resources/memory/change-embedder.test.ts", // embedder tests of memory
@@ -112,7 +117,7 @@ export const stages: readonly Stage[] = [
     cpuSeconds: 780,
     cores: 2,
     needs: ["services", "bundle", "console"],
-    checks: [{ tests: ["services"], workers: 3, withoutLong: true }],
+    checks: [{ tests: ["services"], workers: 4, withoutLong: true }],
     shards: 3,
   },
   {
@@ -123,15 +128,6 @@ export const stages: readonly Stage[] = [
     cores: 1,
     needs: ["services", "bundle", "console"],
     checks: [{ tests: ["sdk", "cli"], workers: 2 }],
-  },
-  {
-    name: "python",
-    tier: "required",
-    inputs: [...server, "sdk-python/**", "spec/sdk-cases/**"],
-    cpuSeconds: 75,
-    cores: 1,
-    needs: ["services", "bundle"],
-    checks: [{ script: "sdk-python/check.ts" }],
   },
   {
     name: "acceptance",
@@ -147,10 +143,19 @@ export const stages: readonly Stage[] = [
     tier: "required",
     inputs: [...server, ...console, "packages/sdk/**"],
     cpuSeconds: 290,
-    cores: 2,
+    cores: 1,
     needs: ["services", "bundle", "console"],
     checks: [{ tests: ["console"], workers: 3, withoutLong: true }],
     shards: 2,
+  },
+  {
+    name: "python",
+    tier: "required",
+    inputs: [...server, "sdk-python/**", "spec/sdk-cases/**"],
+    cpuSeconds: 75,
+    cores: 1,
+    needs: ["services", "bundle"],
+    checks: [{ script: "sdk-python/check.ts" }],
   },
   chaos("", 135),
   {

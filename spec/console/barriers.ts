@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { narrow, settle, type Theme, themes, wide } from "@perch/testkit/console/browser.ts";
+import { narrow, settle, type Theme, wide } from "@perch/testkit/console/browser.ts";
 import type { Page } from "playwright-core";
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -14,12 +14,16 @@ interface Violation {
 /** A theme changes only colours, so the second one is checked only for rules about colours. */
 const rulesOfColours = `runOnly: ["color-contrast", "link-in-text-block"]`;
 
+interface Look {
+  readonly theme: Theme;
+  readonly rules: "all" | "colours";
+}
+
 /** Runs axe on the current page in these themes. Playwright evaluates past the page's policy. */
-async function barriersOf(tab: Page, shown: readonly Theme[]): Promise<string[]> {
+async function barriersOf(tab: Page, looks: readonly Look[]): Promise<string[]> {
   const found: string[] = [];
-  const [first] = themes;
-  for (const theme of shown) {
-    const options = `{ resultTypes: ["violations"], preload: false, ${theme === first ? "" : rulesOfColours} }`;
+  for (const { theme, rules } of looks) {
+    const options = `{ resultTypes: ["violations"], preload: false, ${rules === "all" ? "" : rulesOfColours} }`;
     const violations = await tab.evaluate<Violation[]>(`(async () => {
       document.documentElement.dataset.theme = "${theme}";
       return (await axe.run(document, ${options})).violations;
@@ -31,6 +35,15 @@ async function barriersOf(tab: Page, shown: readonly Theme[]): Promise<string[]>
   return found;
 }
 
+const light: Look = { theme: "light", rules: "all" };
+/** The required tier looks at each width in one theme, with all rules. */
+const isFullTier = process.env.TEST_TIER !== "required";
+
+function looksAt(isLast: boolean): readonly Look[] {
+  if (!isLast) return [light];
+  return isFullTier ? [light, { theme: "dark", rules: "colours" }] : [{ theme: "dark", rules: "all" }];
+}
+
 /** Runs axe on the current page at each of these widths, and leaves it at the last of them. */
 export async function barriersAt(tab: Page, viewports: readonly (typeof wide)[] = [narrow, wide]): Promise<string[]> {
   if (!(await tab.evaluate<boolean>("'axe' in window"))) await tab.evaluate(axeSource);
@@ -38,9 +51,9 @@ export async function barriersAt(tab: Page, viewports: readonly (typeof wide)[] 
   for (const viewport of viewports) {
     await tab.setViewportSize(viewport);
     await settle(tab);
-    // Colours do not depend on the width, so the other themes are checked once.
-    const shown = viewport === viewports.at(-1) ? themes : themes.slice(0, 1);
-    found.push(...(await barriersOf(tab, shown)).map((each) => `${viewport.width} ${each}`));
+    // Colours do not depend on the width, so the other theme is looked at once.
+    const looks = looksAt(viewport === viewports.at(-1));
+    found.push(...(await barriersOf(tab, looks)).map((each) => `${viewport.width} ${each}`));
   }
   return found;
 }
