@@ -1,4 +1,7 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { chartDir } from "./chart-inputs.ts";
 import { byExample, type Manifest, manifestsOf, ofKind, podOf, selects } from "./manifests.ts";
 
 /** The peers that reach a port of the pods of a Deployment, according to all policies together. */
@@ -38,6 +41,14 @@ describe("network policies", () => {
     const prometheus = [namespace("monitoring")];
     expect(whoReaches(upgrade, "worker", "metrics")).toEqual([prometheus, prometheus]);
     expect(whoReaches(upgrade, "serve", "metrics")).toEqual([prometheus]);
+  });
+
+  test("allow no peer to read metrics if prometheusFrom is empty", () => {
+    const template = readFileSync(join(chartDir, "templates/network-policies.yaml"), "utf8");
+    const [, optional = ""] = template.split("{{- with .Values.networkPolicy.prometheusFrom }}");
+    const [policy = "", rest = ""] = optional.split("{{- end }}");
+    expect(policy).toMatch(/^\n---\n[\s\S]*port: metrics[\s\S]*toYaml \./);
+    expect(template.replace(policy, "") + rest).not.toContain("port: metrics");
   });
 
   test("allow only the ingress controller to call the API", () => {
