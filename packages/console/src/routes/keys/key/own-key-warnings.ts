@@ -4,7 +4,7 @@ import { type Access, mayGive } from "../grant.ts";
 
 const words = new Intl.ListFormat("en-GB", { type: "conjunction" });
 
-/** Warnings for users who change the key that they are signed in with. No key can grant permissions that it does not have. */
+/** Warnings for users who change the key that they are signed in with. A key grants only what it has, and `approve`. */
 export function ownKeyWarnings(held: readonly Permission[], after: Access, { choice }: ExpiryChoice): string[] {
   const lost = held.filter((permission) => !after.permissions.includes(permission) && !mayGive(after, permission));
   return [
