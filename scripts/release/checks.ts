@@ -173,7 +173,7 @@ export const checks: readonly Check[] = [
   },
   { title: "image", isSlow: true, run: checkImage },
   { title: "chart", isSlow: true, run: (checkout) => node(checkout, "deploy/helm/render.ts", "--check") },
-  { title: "verify", isSlow: true, run: (checkout) => node(checkout, "scripts/verify.ts") },
+  { title: "verify", isSlow: true, run: (checkout) => node(checkout, "scripts/verify.ts", "--full") },
   { title: "upgrade from the last release", isSlow: true, run: checkUpgrade },
   { title: "alerts", isSlow: true, run: (checkout) => node(checkout, "chaos/main.ts", "--alerts", "--json") },
   { title: "restore", isSlow: true, run: (checkout) => node(checkout, "chaos/main.ts", "--restore", "--json") },

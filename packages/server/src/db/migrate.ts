@@ -158,7 +158,7 @@ async function activateIfUpgraded(trx: Transaction<DB>, before: Applied, wanted:
 }
 
 /**
- * Brings the database up to this release: the numbered migrations first, then the functions, in one transaction.
+ * Brings the database up to this release: the numbered migrations in one transaction, then the functions in another.
  * Several processes may call it at once: because of locks, only one works. A database of a newer release is left as it
  * is, so that an old release can be rolled back to.
  */
