@@ -1,7 +1,7 @@
 import { readStored } from "@perch/testkit/console/browser.ts";
 import type { Page } from "playwright-core";
 import { expect } from "vitest";
-import type { Hand } from "./hands.ts";
+import { type Hand, hasFocus } from "./hands.ts";
 
 export async function signInWithKey(page: Page, hand: Hand, apiKey: string): Promise<void> {
   await page.goto("/console/");
@@ -23,10 +23,18 @@ export async function spendFirstDay(page: Page, hand: Hand): Promise<void> {
 
   await page.waitForURL("**/agents/greeter/playground**");
   const input = page.getByRole("textbox", { name: "Message to greeter" });
+  // The dialog has closed, and leaves the focus where the page has put it.
+  await expect.poll(() => hasFocus(input)).toBe(true);
   await hand.write(input, "Good morning, Perch");
   await page.keyboard.press("Enter");
   const turns = page.getByRole("listitem").filter({ hasText: "Good morning, Perch" });
-  await turns.getByText("completed").first().waitFor();
+  await turns
+    .getByText("completed")
+    .first()
+    .waitFor()
+    .catch(async () => {
+      throw new Error(`The message has no answer. The page shows: ${await page.locator("main").innerText()}`);
+    });
 
   await hand.press(page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Runs" }));
   await page.getByRole("heading", { name: "Runs", level: 1 }).waitFor();

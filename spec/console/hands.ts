@@ -24,7 +24,7 @@ interface PageElement {
   readonly matches: (selector: string) => boolean;
 }
 
-const hasFocus = (target: Locator): Promise<boolean> =>
+export const hasFocus = (target: Locator): Promise<boolean> =>
   target.evaluate((element: PageElement) => element.matches(":focus"));
 
 /** The keyboard only: Tab until the target has a visible focus, then Enter. */

@@ -1,6 +1,7 @@
 import { type Accounts, openAccounts } from "@perch/testkit/console/accounts.ts";
 import { visit } from "@perch/testkit/console/browser.ts";
 import type { Locator, Page } from "playwright-core";
+import { expect } from "vitest";
 import { defineReach, type World } from "./reach.ts";
 
 interface Prepared {
@@ -117,6 +118,8 @@ export const reachAccess = defineReach<Prepared>({
       await go(world, "/connections?agent=desk");
       await press(world.page, "Create link");
       await dialogOf(world).getByLabel("User").fill("ada");
+      // The tool is filled in when the agent has been read.
+      await expect.poll(() => dialogOf(world).getByLabel("Tool").inputValue()).not.toBe("");
       await press(dialogOf(world), "Create link");
       await press(dialogOf(world), "I have copied the link");
     },

@@ -8,6 +8,10 @@ function findOpener(): HTMLElement | null {
   return opener instanceof HTMLElement && opener !== document.body ? opener : null;
 }
 
+/** Whether the page that the dialog led to has put the focus somewhere, where a user may be typing already. */
+const isTaken = (active: Element | null): boolean =>
+  active !== null && active !== document.body && active.closest("[role=dialog]") === null;
+
 /**
  * For `onCloseAutoFocus` of a dialog that opens without a Radix trigger: gives the focus back to the element that had it when the dialog
  * opened, or to the page if that element is gone.
@@ -21,6 +25,7 @@ export function useFocusReturn(isOpen: boolean): (event: Event) => void {
   }
   return (event) => {
     event.preventDefault();
+    if (isTaken(document.activeElement)) return;
     opener?.focus();
     if (opener === null || document.activeElement !== opener) document.getElementById("page")?.focus();
   };
