@@ -1,4 +1,4 @@
-import { findActiveTurn } from "../db/releases.ts";
+import { findActiveTurn, markRegistered } from "../db/releases.ts";
 import { drainRelease } from "../engine/drain-release.ts";
 import { createEngineAdmin } from "../engine/engine-admin.ts";
 import { type Endpoint, serveEndpoint } from "../engine/serve-endpoint.ts";
@@ -31,7 +31,8 @@ export async function serveRelease(core: Core, services: Services, onRegistered:
   const admin = createEngineAdmin(config.adminUrls);
   const findTurn = () => findActiveTurn(db.unscoped);
   const serviceNames = services.map(({ name }) => name);
-  const registered = { admin, workerUrl, release, version, serviceNames, findActiveTurn: findTurn, logger };
+  const turns = { findActiveTurn: findTurn, markRegistered: (turn: number) => markRegistered(db.unscoped, turn) };
+  const registered = { admin, workerUrl, release, version, serviceNames, logger, ...turns };
   registration = keepRegistered({ ...registered, onRegistered });
   telemetry.watchRegistration(registration);
   await registration.settled;

@@ -470,6 +470,8 @@ export interface RecordBytes {
 
 export interface Releases {
   activated_at: Generated<Timestamp>;
+  features: Generated<string[]>;
+  registered_at: Timestamp | null;
   release: string;
   turn: number;
 }

@@ -35,6 +35,8 @@ export interface RunInput {
   readonly lost?: LostRun;
   /** The invoker, as approvals name voters. Only set if a person may have to decide in it. */
   readonly invoker?: string;
+  /** The features of `platform/release-features.ts` without which a worker would skip a policy or a login. */
+  readonly needs?: readonly string[];
   /** How often the run was suspended to wait for a person. Absent: not yet. Journals, sealed states and columns have this name, so it stays. */
   readonly cut?: number;
   /** Lines of its log that were written when it was suspended. */
@@ -52,6 +54,8 @@ export interface ContinuedRun {
   readonly sessionId: string | null;
   readonly cut: number;
   readonly continues: true;
+  /** As those of a run. It waited, so it may need all features of the release that continues it. */
+  readonly needs?: readonly string[];
 }
 
 /** How a run ends that the engine lost and that cannot start again. */

@@ -15,6 +15,8 @@ interface RegistrationOptions {
   readonly serviceNames: readonly string[];
   /** The release that takes new runs, and the turn in which it does. */
   readonly findActiveTurn: () => Promise<{ readonly release: string; readonly turn: number } | undefined>;
+  /** Stores that this turn has a worker, and what it understands. */
+  readonly markRegistered: (turn: number) => Promise<void>;
   /** Called after each registration of this release's services that the engine did not have as current. */
   readonly onRegistered: () => void;
   readonly logger: Logger;
@@ -86,11 +88,13 @@ export async function countRunsWithoutWorkers(
  * server of the same release at another address takes new runs over when it starts. When it is gone, its runs are moved back.
  */
 export function keepRegistered(options: RegistrationOptions): WorkerRegistration {
-  const { admin, workerUrl, release, version, serviceNames, findActiveTurn, onRegistered, logger } = options;
+  const { admin, workerUrl, release, version, serviceNames, findActiveTurn, markRegistered, onRegistered, logger } =
+    options;
   const moveUnserved = createMoves(options);
   const stopped = new AbortController();
   const settled = Promise.withResolvers<void>();
   let registeredTurn: number | undefined;
+  let markedTurn: number | undefined;
   let isSuperseded = false;
   let looks = 0;
   let runsWithoutWorkers = 0;
@@ -118,6 +122,9 @@ export function keepRegistered(options: RegistrationOptions): WorkerRegistration
       onRegistered();
     }
     registeredTurn = turn;
+    if (markedTurn === turn) return;
+    await markRegistered(turn);
+    markedTurn = turn;
   };
 
   const look = async (): Promise<void> => {

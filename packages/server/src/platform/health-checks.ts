@@ -75,6 +75,12 @@ export const healthChecks = {
     failure: "down",
     advice: `Run: ${migrateCommand}`,
   },
+  /** Whether the release that takes new runs understands what this one does. */
+  activeRelease: {
+    forms: { doctor: "active release" },
+    failure: "degraded",
+    advice: "Run: perch-server activate-release",
+  },
   /** Whether the master key opens the data keys. */
   masterKey: {
     forms: { doctor: "master key" },

@@ -4,6 +4,7 @@ import type { ContinuedRun, LostRun, RunInput, RunMessage, RunOutcome, RunResult
 import { agentRuns, agentSessions } from "../engine/services.ts";
 import type { ModelReply } from "../outbound/models/model.ts";
 import type { RunTool, ToolResult } from "../outbound/tools/tool.ts";
+import { missingFrom, releaseFeatures } from "../platform/release-features.ts";
 import { logSettingOf } from "../resources/agents/log-setting.ts";
 import { type Definitions, lostDefinition } from "../resources/deployments/definitions.ts";
 import { type CallToDecide, callsToDecide } from "../runs/execute/calls-to-decide.ts";
@@ -256,6 +257,10 @@ export const runServices = ({ steps, findDefinition, kill, defaultLogs }: RunSer
   };
 
   const run = async (context: restate.Context, message: RunMessage | ContinuedRun): Promise<RunResult> => {
+    const unknown = missingFrom(releaseFeatures, message.needs ?? []);
+    // Nothing is journaled yet, so the engine tries it again, on the release that is active then.
+    if (unknown.length > 0)
+      throw new Error(`This release does not understand ${unknown.join(", ")}, which the run needs`);
     if ("continues" in message) return continueRun(context, message, steps);
     if (message.lost) return recordLost(message, message.lost, steps);
     // Outside the journal: a name always stands for the same definition, so a replay sees the same.

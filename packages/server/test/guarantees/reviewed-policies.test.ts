@@ -149,6 +149,7 @@ const reviewed = {
     list_watched_canaries: "perch_platform, called by perch_app",
     maintain_partitions: "the owner, called by perch_app",
     mark_keys_used: "perch_platform, called by perch_app",
+    mark_release_registered: "perch_platform, called by perch_app",
     mark_sessions_used: "perch_platform, called by perch_app",
     purge_agent: "perch_platform, called by perch_app",
     purge_agent_settings: "perch_platform, called by perch_app",

@@ -96,8 +96,14 @@ export const commandTable = {
   "activate-release": {
     summary: "Give new runs to the workers of this release.",
     details:
-      "Runs that have begun end on the release on which they began. To go back to an earlier release, run the activate-release of that release. It may run before or after the workers start, and any number of times.",
-    options: {},
+      "Runs that have begun end on the release on which they began. To go back to an earlier release, run the activate-release of that release. It may run before or after the workers start, and any number of times. It refuses to activate a release that does not understand what the active one does, because agents that use it would get 503.",
+    options: {
+      force: {
+        type: "boolean",
+        default: false,
+        text: "Activate it although it understands less than the active release.",
+      },
+    },
   },
   releases: {
     summary: "List the releases that the engine knows, with the runs that can end only there.",

@@ -5,7 +5,7 @@ import { requireOwnerUrl } from "../../config/database-settings.ts";
 import { type MigrationReport, migrate } from "../../db/migrate.ts";
 import type { Logger } from "../../platform/logger.ts";
 import { commandTable } from "./command-table.ts";
-import { runActivateRelease } from "./run-activate-release.ts";
+import { activateThisRelease } from "./run-activate-release.ts";
 
 function describe({ applied, newerRelease, activatedTurn }: MigrationReport, release: string): string {
   if (newerRelease !== undefined)
@@ -24,5 +24,5 @@ export async function runMigrate(config: Config, logger: Logger, args: string[])
     () => migrate(url, { releaseName: config.release }),
   );
   console.log(describe(report, config.release));
-  if (values["activate-release"]) await runActivateRelease(config);
+  if (values["activate-release"]) await activateThisRelease(config, false);
 }

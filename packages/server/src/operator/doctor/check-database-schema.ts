@@ -1,10 +1,12 @@
 import type { UsableSettings } from "../../config/config.ts";
 import { createDataKeys, masterKeyName } from "../../db/data-keys.ts";
 import { type Inspected, listExtensions } from "../../db/inspect-database.ts";
-import { currentSchema, findSchemaState } from "../../db/migrate.ts";
+import { currentSchema, findSchemaState, pendingMigrations } from "../../db/migrate.ts";
 import { trustedExtensionSql, vectorSql } from "../../db/preparation-sql.ts";
 import { refusePending } from "../../db/refuse-unfit-database.ts";
+import { findActiveTurn } from "../../db/releases.ts";
 import { healthChecks } from "../../platform/health-checks.ts";
+import { missingFrom, releaseFeatures } from "../../platform/release-features.ts";
 import { version } from "../../platform/version.ts";
 import { failed, ok, type Result, skipped, warning } from "./check.ts";
 
@@ -48,6 +50,19 @@ export async function judgeMigrations(db: Inspected["db"]): Promise<Result> {
     ? ok(`all ${schema.migrations.length} of release ${version}`)
     : warning(
         `A newer release${newerRelease === version ? "" : `, ${newerRelease},`} than this one, ${version}, has migrated the database. That works, as after going back; upgrade when you can.`,
+      );
+}
+
+export async function judgeActiveRelease({ db, facts }: Inspected): Promise<Result> {
+  if (!facts.hasTables || (await pendingMigrations(db, await currentSchema())).length > 0)
+    return skipped("the database is not migrated: see migrations");
+  const active = await findActiveTurn(db);
+  if (active === undefined) return warning(`No release takes new runs. ${healthChecks.activeRelease.advice}`);
+  const missing = missingFrom(active.features, releaseFeatures);
+  return missing.length === 0
+    ? ok(active.release)
+    : warning(
+        `Release ${active.release} takes new runs and does not understand ${missing.join(", ")}: agents that use them get 503. ${healthChecks.activeRelease.advice}`,
       );
 }
 

@@ -24,7 +24,7 @@ const prepare = "Let a superuser run what this prints: perch-server prepare-data
 test("a database that is away is one failure, and what needs it is skipped", async () => {
   expect(await problems({ PERCH_DATABASE_URL: "postgres://perch_server:x@127.0.0.1:1/perch" })).toEqual([
     "failed database: PostgreSQL does not answer at 127.0.0.1:1 (ECONNREFUSED). Start it, or correct PERCH_DATABASE_URL.",
-    ...["clock", "server role", "extensions", "migrations", "master key"].map(
+    ...["clock", "server role", "extensions", "migrations", "active release", "master key"].map(
       (name) => `skipped ${name}: the database was not reached`,
     ),
   ]);
@@ -92,10 +92,13 @@ describe("roles", () => {
 });
 
 describe("the schema", () => {
+  const notMigrated = "skipped active release: the database is not migrated: see migrations";
+
   test("an empty database lacks its migrations, and the master key cannot be checked", async () => {
     const { appUrl, ownerUrl } = installation().empty;
     expect(await problems({ PERCH_DATABASE_URL: appUrl, PERCH_MIGRATION_DATABASE_URL: ownerUrl })).toEqual([
       expect.stringMatching(/^failed migrations: The database lacks 0001_.* more\. Run: perch-server migrate$/),
+      notMigrated,
       "skipped master key: the database has no tables yet: see migrations",
     ]);
   });
@@ -121,10 +124,14 @@ describe("the schema", () => {
     await asAdmin("delete from schema_functions where name = (select min(name) from schema_functions)", adminUrl);
     expect(await problems()).toEqual([
       expect.stringMatching(/^failed migrations: The database lacks function \w+\. Run: perch-server migrate$/),
+      notMigrated,
     ]);
     await migrate(ownerUrl);
     await rename(last, "9999_later");
-    expect(await problems()).toEqual([`failed migrations: The database lacks ${last}. Run: perch-server migrate`]);
+    expect(await problems()).toEqual([
+      `failed migrations: The database lacks ${last}. Run: perch-server migrate`,
+      notMigrated,
+    ]);
     await rename("9999_later", last);
     await asAdmin("insert into kysely_migration (name, timestamp) values ('9999_later', '')", adminUrl);
     expect(await problems()).toEqual([
@@ -132,6 +139,15 @@ describe("the schema", () => {
     ]);
     await asAdmin("delete from kysely_migration where name = '9999_later'", adminUrl);
     expect(await problems()).toEqual([]);
+  });
+
+  test("an active release that lists no features is a warning, with what its workers do not understand", async () => {
+    const { adminUrl } = installation().database;
+    await asAdmin("insert into releases (turn, release) values (1000, 'older')", adminUrl);
+    expect(await problems()).toEqual([
+      "warning active release: Release older takes new runs and does not understand approvals, connections, secrets: agents that use them get 503. Run: perch-server activate-release",
+    ]);
+    await asAdmin("delete from releases where turn = 1000", adminUrl);
   });
 });
 

@@ -24,7 +24,7 @@ import {
   unreadable,
   warning,
 } from "./check.ts";
-import { judgeExtensions, judgeMasterKey, judgeMigrations } from "./check-database-schema.ts";
+import { judgeActiveRelease, judgeExtensions, judgeMasterKey, judgeMigrations } from "./check-database-schema.ts";
 
 type Connection = Inspected["db"];
 
@@ -118,6 +118,7 @@ export function checkDatabase(settings: UsableSettings, now: () => number) {
       ownerRole,
       extensions: beginCheckWith("extensions", opened, (server) => judgeExtensions(server.db), explain),
       migrations: beginCheckWith("migrations", opened, (server) => judgeMigrations(server.db), explain),
+      activeRelease: beginCheckWith("activeRelease", opened, (server) => judgeActiveRelease(server), explain),
       masterKey: beginCheckWith("masterKey", opened, (server) => judgeMasterKey(server, settings), explain),
     },
     close: () => Promise.all([db?.destroy(), ownerDb?.destroy()]),

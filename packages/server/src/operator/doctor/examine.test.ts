@@ -40,7 +40,7 @@ describe("an installation that runs", () => {
     const findings = await installation().findings();
     expect(findings.map(({ name, status }) => `${status} ${name}`)).toEqual([
       ...["ok settings", "ok database", "ok clock", "ok server role", "ok owner role", "ok extensions"],
-      ...["ok migrations", "ok master key", "ok Valkey", "ok sign-in of people"],
+      ...["ok migrations", "ok active release", "ok master key", "ok Valkey", "ok sign-in of people"],
       ...["ok engine ingress", "ok engine admin", "ok workers"],
     ]);
     const text = findings.map(({ message }) => message).join("\n");

@@ -10,6 +10,8 @@ import { Unchanged } from "../../platform/change-results.ts";
 import { newUuid, parsePublicId } from "../../platform/ids.ts";
 import type { AgentDirectory } from "../agents/agent-directory.ts";
 import { type AgentRow, findAgentForUpdate } from "../agents/agent-queries.ts";
+import { featuresNeededBy } from "../agents/definition-features.ts";
+import { requireUnderstood } from "../agents/require-understood.ts";
 import { storedDefinition } from "../agents/to-agent.ts";
 import type { EngineTasks } from "../engine-tasks/engine-tasks.ts";
 import { page, single, uncountedPage } from "../envelopes.ts";
@@ -27,7 +29,7 @@ import {
 import type { Preflight } from "./preflight.ts";
 import { toDeployment } from "./to-deployment.ts";
 import { definitionOf, findVersion, insertVersion } from "./version-queries.ts";
-import { checksumOf, listDifferingFields } from "./version-rules.ts";
+import { checksumOf, type Definition, listDifferingFields } from "./version-rules.ts";
 
 interface DeploymentDeps {
   readonly db: Database;
@@ -68,14 +70,14 @@ async function lockAgent(trx: OrganisationTransaction, scope: Scope, ref: string
   return agent;
 }
 
-/** Creates the version at the label's first use. A used label with a changed draft is rejected: it is probably a mistake. */
+/** Returns the definition of the version, which it creates at the label's first use. A used label with a changed draft is rejected: it is probably a mistake. */
 async function ensureVersion(
   trx: OrganisationTransaction,
   agent: AgentRow,
   { version: label, redeploy }: { readonly version: string; readonly redeploy: boolean },
   { keyId: createdBy, organisation }: Caller,
   quotas: Quotas,
-): Promise<void> {
+): Promise<Definition> {
   const { definition } = storedDefinition(agent);
   const key = toAgentKey(agent);
   const existing = await findVersion(trx, key, label);
@@ -84,9 +86,9 @@ async function ensureVersion(
   if (!existing) {
     await quotas.requireRoom(trx, organisation, "versionsPerAgent", agent.id);
     await insertVersion(trx, key, { label, definition, checksum, createdBy });
-    return;
+    return definition;
   }
-  if (redeploy || existing.checksum.equals(checksum)) return;
+  if (redeploy || existing.checksum.equals(checksum)) return definitionOf(existing);
   const { fields, text } = listDifferingFields(definitionOf(existing), definition);
   throw new ApiError(
     "conflict",
@@ -150,7 +152,8 @@ export const deploymentHandlers = (deps: DeploymentDeps) => {
           const agent = await lockAgent(trx, scope, params.agent_id);
           const key = toAgentKey(agent);
           await quotas.requireRoom(trx, caller.organisation, "deploymentsPerAgent", agent.id);
-          await ensureVersion(trx, agent, body, caller, quotas);
+          const definition = await ensureVersion(trx, agent, body, caller, quotas);
+          await requireUnderstood(db, featuresNeededBy(definition));
           const row = await queries.insertPendingDeployment(trx, key, {
             id: newUuid(),
             environment: body.environment,

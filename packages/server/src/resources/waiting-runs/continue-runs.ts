@@ -1,10 +1,12 @@
 import { type Tier, tierLimits } from "@perch/contract";
 import { sql } from "kysely";
 import type { Database } from "../../db/database.ts";
+import { findUnderstoodFeatures } from "../../db/releases.ts";
 import type { Engine } from "../../engine/engine.ts";
 import { leaseOf, type RunSlots } from "../../limits/run-slots.ts";
 import { toPublicId, uuidTime } from "../../platform/ids.ts";
 import type { Logger } from "../../platform/logger.ts";
+import { missingFrom, releaseFeatures } from "../../platform/release-features.ts";
 import { claimReadyRuns, type ReadyRun, updateSendAfter } from "./waiting-run-queries.ts";
 
 /**
@@ -58,6 +60,10 @@ export function createContinueRuns(deps: ContinueRunsDeps): ContinueRuns {
       return rows[0];
     });
 
+  /** The definition of a run that waited is sealed, so it counts as one that needs every feature. */
+  const isUnderstood = async (): Promise<boolean> =>
+    missingFrom(await findUnderstoodFeatures(db.unscoped), releaseFeatures).length === 0;
+
   const takeSlot = (run: ReadyRun, tier: Tier) =>
     slots.take({
       ...run,
@@ -67,6 +73,7 @@ export function createContinueRuns(deps: ContinueRunsDeps): ContinueRuns {
     });
 
   const startOrWait = async (run: ReadyRun): Promise<void> => {
+    if (!(await isUnderstood())) return;
     const found = await findStart(run);
     // A run that only ends needs no slot, and does so also while its agent is paused.
     const isEnding = found?.is_ending ?? true;
@@ -76,7 +83,16 @@ export function createContinueRuns(deps: ContinueRunsDeps): ContinueRuns {
     if (found && !isEnding && (await takeSlot(run, found.tier))) return;
     const { organisationId, id, agentId, userId, sessionId, cut } = run;
     try {
-      await engine.continue({ organisationId, id, agentId, userId, sessionId, cut, continues: true });
+      await engine.continue({
+        organisationId,
+        id,
+        agentId,
+        userId,
+        sessionId,
+        cut,
+        continues: true,
+        needs: releaseFeatures,
+      });
     } catch (error) {
       await slots.release(run);
       throw error;

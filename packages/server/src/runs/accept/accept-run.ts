@@ -7,8 +7,9 @@ import { ApiError, conflict, forbidden } from "../../platform/api-error.ts";
 import { newUuid } from "../../platform/ids.ts";
 import type { AgentDirectory } from "../../resources/agents/agent-directory.ts";
 import type { AgentRow } from "../../resources/agents/agent-queries.ts";
+import { featuresNeededBy, mayNeedPerson } from "../../resources/agents/definition-features.ts";
+import { requireUnderstood } from "../../resources/agents/require-understood.ts";
 import { storedDefinition } from "../../resources/agents/to-agent.ts";
-import { mayNeedPerson } from "../../resources/approvals/approval-policy-rules.ts";
 import { voterOf } from "../../resources/approvals/approval-rules.ts";
 import type { ServingDirectory } from "../../resources/deployments/serving-directory.ts";
 import type { RequestContext } from "../../resources/handlers.ts";
@@ -93,6 +94,7 @@ export function createAcceptRun({ db, agents, serving, slots, quotas }: AcceptDe
     if (agent.status === "paused")
       throw conflict(`The agent ${JSON.stringify(agent.name)} is paused. Resume it first.`);
     quotas.requireSpace(caller.organisation, run.definition.memory.remember ? spaceForMemory : spaceForRecord);
+    await requireUnderstood(db, run.needs ?? []);
     await requireSessionFree(run);
     const { concurrentRuns } = tierLimits[caller.organisation.tier];
     const { timeout_seconds, max_concurrent_runs } = run.definition.limits;
@@ -138,6 +140,7 @@ export function createAcceptRun({ db, agents, serving, slots, quotas }: AcceptDe
     const userId = userOf(caller, invocation.user_id);
     const agent = await agents.get(context, agentRef);
     const chosen = await chooseVersion(servingFor(context), context, agent, { ...invocation, userId });
+    const needs = featuresNeededBy(chosen.definition);
     const waitMs = preferredWaitMs(prefer, chosen.definition.limits.timeout_seconds);
     // A run in the background may be followed later.
     const streamed = waitMs === 0 || events !== undefined;
@@ -154,6 +157,7 @@ export function createAcceptRun({ db, agents, serving, slots, quotas }: AcceptDe
       ...(streamed && { tier: caller.organisation.tier }),
       trace: context.trace,
       ...(mayNeedPerson(chosen.definition) && { invoker: voterOf(caller) }),
+      ...(needs.length > 0 && { needs }),
     };
     const slot = {
       acquire: () => takeSlot(context, agent, run),

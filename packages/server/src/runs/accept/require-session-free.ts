@@ -3,7 +3,7 @@ import type { Database, OrganisationTransaction } from "../../db/database.ts";
 import type { RunInput } from "../../engine/messages.ts";
 import { ApiError } from "../../platform/api-error.ts";
 import { toPublicId } from "../../platform/ids.ts";
-import { mayNeedPerson } from "../../resources/approvals/approval-policy-rules.ts";
+import { mayNeedPerson } from "../../resources/agents/definition-features.ts";
 import { detailsOfWaiting } from "./describe-waiting.ts";
 
 interface WaitingTurn {

@@ -1,10 +1,13 @@
 import type { Database } from "../../db/database.ts";
 import { isDatabaseUnavailable } from "../../db/refused-data.ts";
+import { findUnderstoodFeatures } from "../../db/releases.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { LostRun, RunInput, RunOutcome } from "../../engine/messages.ts";
 import type { RunKey } from "../../engine/tasks.ts";
 import { toPublicId } from "../../platform/ids.ts";
 import type { Logger } from "../../platform/logger.ts";
+import { missingFrom, releaseFeatures } from "../../platform/release-features.ts";
+import { featuresNeededBy } from "../../resources/agents/definition-features.ts";
 import { type Definitions, lostDefinition, type NamedDefinition } from "../../resources/deployments/definitions.ts";
 import { findVersion } from "../../resources/deployments/version-queries.ts";
 import type { ReconcileMetrics } from "../../telemetry/reconcile-metrics.ts";
@@ -51,7 +54,7 @@ const withoutState = {
 
 /** A run that waited goes on from there, with its state in the database, and its time stood still in the meantime. */
 const toContinued = ({ id, organisationId, agentId, userId, sessionId }: RunKey) =>
-  ({ id, organisationId, agentId, userId, sessionId, continues: true }) as const;
+  ({ id, organisationId, agentId, userId, sessionId, continues: true, needs: releaseFeatures }) as const;
 
 /** The run as it was accepted, as far as its row shows. */
 interface AcceptedAgain {
@@ -105,6 +108,7 @@ export function createRepairLostRuns(deps: LostRunsDeps): () => Promise<void> {
     if (!found) return undefined;
     const { row, tier } = found;
     const named = await findDefinition(row);
+    const needs = named ? featuresNeededBy(named.definition) : [];
     const run: RunInput = {
       id,
       acceptedAtMs: row.accepted_at.getTime(),
@@ -124,6 +128,7 @@ export function createRepairLostRuns(deps: LostRunsDeps): () => Promise<void> {
       streamed: true,
       tier,
       trace: null,
+      ...(needs.length > 0 && { needs }),
     };
     return { row, run, hasDefinition: named !== undefined };
   };
@@ -137,13 +142,17 @@ export function createRepairLostRuns(deps: LostRunsDeps): () => Promise<void> {
     return "recorded";
   };
 
-  /** Undefined: nothing was wrong with it. */
+  const isUnderstood = async (needs: readonly string[] = []): Promise<boolean> =>
+    needs.length === 0 || missingFrom(await findUnderstoodFeatures(db.unscoped), needs).length === 0;
+
+  /** Undefined: nothing was wrong with it, or the active release does not understand it and the next tick tries again. */
   const repair = async (key: RunKey): Promise<RunRepair | undefined> => {
     const known = await engine.findRun(key);
     if (known === "under_way") return undefined;
     const accepted = await findAccepted(key);
     if (!accepted) return undefined;
     if (known !== "unknown") return recordOutcome(accepted.run, known.status === "waiting" ? withoutState : known);
+    if (!(await isUnderstood(key.cut ? releaseFeatures : accepted.run.needs))) return undefined;
     if (key.cut) return (await engine.restart({ ...toContinued(key), cut: key.cut })) ? "restarted" : undefined;
     const lost = lostEndOf(accepted, now());
     if (!(await engine.restart({ ...accepted.run, ...(lost && { lost }) }))) return undefined;
