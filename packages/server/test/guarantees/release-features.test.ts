@@ -43,7 +43,11 @@ beforeAll(async () => {
 
 const asOwner = async <T>(work: (db: ReturnType<typeof openAsOwner>) => Promise<T>): Promise<T> => {
   const db = openAsOwner(perch().database.ownerUrl);
-  return work(db).finally(() => db.destroy());
+  try {
+    return await work(db);
+  } finally {
+    await db.destroy();
+  }
 };
 
 /** As a release activates itself that knows nothing of features, or of others than this one. */
