@@ -28,16 +28,16 @@ describe("perch-server doctor", () => {
     expect(lines[1]).toMatch(/^ok {6}database: PostgreSQL 17\.\d+ at 127\.0\.0\.1:\d+, database perch_scratch_\w+$/);
     expect(lines.slice(-2)).toEqual([
       expect.stringMatching(/^warning workers: No worker is registered/),
-      "13 checks: none failed, 1 with a warning.",
+      "14 checks: none failed, 1 with a warning.",
     ]);
-    expect(lines).toHaveLength(14);
+    expect(lines).toHaveLength(15);
   });
 
   test("exits with 1 if something failed", async () => {
     const { code, stdout } = await runDoctor({ PERCH_DATABASE_URL: "postgres://perch_server:x@127.0.0.1:1/perch" });
     expect(code).toBe(1);
     expect(stdout).toContain("\nFAILED  database: PostgreSQL does not answer at 127.0.0.1:1");
-    expect(stdout).toContain("\n13 checks: 1 failed, 1 with a warning, 5 skipped.\n");
+    expect(stdout).toContain("\n14 checks: 1 failed, 1 with a warning, 6 skipped.\n");
   });
 
   test("--json prints one object", async () => {
