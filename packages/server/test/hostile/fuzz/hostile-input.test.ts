@@ -8,7 +8,10 @@ import { type Perch, startPerch } from "../../support/harness.ts";
 import { connectionConfig } from "../../support/sample-connections.ts";
 import { sendFuzzRequests } from "./fuzz-run.ts";
 
-const requests = Number(process.env.TEST_FUZZ_REQUESTS ?? 5000);
+/** With fewer, a class of answers may be missing by chance. */
+const enough = 5000;
+const usual = process.env.TEST_TIER === "required" ? 2000 : enough;
+const requests = Number(process.env.TEST_FUZZ_REQUESTS ?? usual);
 const seed = Number(process.env.TEST_FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
 const failures: string[] = [];
@@ -52,6 +55,7 @@ test(`${requests} valid, nearly valid and hostile requests get responses that th
   expect(failures).toEqual([]);
   // A new operation that is missing here needs a request in every-operation.ts.
   expect([...tally.succeeded.directed].toSorted()).toEqual(operationKeys.toSorted());
+  if (requests < enough) return;
   for (const expected of [
     "200",
     "201",
