@@ -33,7 +33,7 @@ export async function spendFirstDay(page: Page, hand: Hand): Promise<void> {
     .first()
     .waitFor()
     .catch(async () => {
-      throw new Error(`The message has no answer. The page shows: ${await page.locator("main").innerText()}`);
+      throw new Error(`The message has no answer. The page shows: ${await page.locator("main").textContent()}`);
     });
 
   await hand.press(page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Runs" }));
