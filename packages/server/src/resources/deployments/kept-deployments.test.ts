@@ -21,7 +21,7 @@ async function createAgent(organisation: Organisation) {
   const agentId = parsePublicId("agent", data.id) ?? "";
   await withClient(perch().database.adminUrl, (client) =>
     client.query(
-      "insert into agent_versions (organisation_id, agent_id, label, definition, checksum) values ($1, $2, 'v', '{\"runtime\":{\"type\":\"model\"},\"tools\":[]}', sha256(''))",
+      'insert into agent_versions (organisation_id, agent_id, label, definition, checksum) values ($1, $2, \'v\', \'{"runtime":{"type":"model"},"tools":[]}\', sha256(\'\'))',
       [organisationId, agentId],
     ),
   );
