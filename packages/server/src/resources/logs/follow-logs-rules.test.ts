@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ServerComment, ServerEvent } from "../handlers.ts";
-import { followLogs } from "./follow-logs.ts";
+import { followLogs, startFollowing } from "./follow-logs.ts";
 import type { LogNotification } from "./log-notifications.ts";
 import type { LogRow } from "./log-queries.ts";
 
@@ -19,8 +19,10 @@ const row = (id: number, atMs: number, rest: Partial<LogRow> = {}): LogRow => ({
   ...rest,
 });
 
+const completeAt = (ms: number) => `complete until ${new Date(startMs + ms).toISOString()}`;
+
 /** A follower of a log that is made up, by a clock that is set. */
-function follow({ readsFirst = false, contains }: { readonly readsFirst?: boolean; readonly contains?: string } = {}) {
+function follow({ contains }: { readonly contains?: string } = {}) {
   let nowMs = startMs;
   let notify: (notification?: LogNotification) => void = () => undefined;
   const stop = new AbortController();
@@ -42,7 +44,7 @@ function follow({ readsFirst = false, contains }: { readonly readsFirst?: boolea
         log.reads++;
         return log.pages.shift() ?? [];
       },
-      readIdsSince: async () => [],
+      readTimesSince: async () => [],
       readRun: async () => [],
     },
     logSearches: {
@@ -61,16 +63,22 @@ function follow({ readsFirst = false, contains }: { readonly readsFirst?: boolea
     },
     now: () => nowMs,
   };
-  const start = { from: new Date(startMs - 10_000), known: [], readUntilMs: startMs, readsFirst };
+  const start = { from: new Date(startMs - 10_000), known: [], readUntilMs: startMs };
   const events = followLogs(deps, { ...filter, contains }, start, stop.signal);
   const next = async () => {
     const { value } = (await events.next()) as { readonly value: ServerEvent | ServerComment | undefined };
     if (!value) return "the end";
     return "comment" in value ? value.comment : (value.data as { readonly message: string }).message;
   };
+  /** Takes the first mark, and what was written before the follower listened. */
+  const begin = async () => {
+    log.pages = [[row(0, startMs)]];
+    expect([await next(), await next(), await next()]).toEqual([completeAt(0), "line 0", completeAt(0)]);
+  };
   return {
     log,
     next,
+    begin,
     stop: () => stop.abort(),
     notify: (notification?: LogNotification) => notify(notification),
     pass: (ms: number) => {
@@ -79,13 +87,12 @@ function follow({ readsFirst = false, contains }: { readonly readsFirst?: boolea
   };
 }
 
-const completeAt = (ms: number) => `complete until ${new Date(startMs + ms).toISOString()}`;
 const run = "01936b1e-0000-7000-8000-000000000000";
 const place: LogNotification = { places: [[startMs, "1"]] };
 
 test("nothing is called complete while it is still being read", async () => {
-  const { next, notify, pass, log, stop } = follow();
-  expect(await next()).toBe(completeAt(0));
+  const { next, begin, notify, pass, log, stop } = follow();
+  await begin();
   pass(20_000);
   notify(place);
   Object.assign(log, { notified: [row(1, startMs + 20_000)], takesMs: 30_000 });
@@ -98,8 +105,8 @@ test("nothing is called complete while it is still being read", async () => {
 });
 
 test("an entry that was added to a run is not sent again when the run ends after minutes", async () => {
-  const { next, notify, pass, log, stop } = follow();
-  await next();
+  const { next, begin, notify, pass, log, stop } = follow();
+  await begin();
   const added = row(1, startMs, { invocation_id: run });
   notify(place);
   log.notified = [added];
@@ -118,11 +125,19 @@ test("an entry that was added to a run is not sent again when the run ends after
 });
 
 test("reading stops when the client leaves, even if nothing matches, and a client that goes far back waits its turn", async () => {
-  const { next, log, stop } = follow({ readsFirst: true, contains: "nothing" });
+  const { next, log, stop } = follow({ contains: "nothing" });
+  expect(await next()).toBe(completeAt(0));
   log.pages = Array.from({ length: 100 }, (_, page) => [row(page, startMs - 9000 + page)]);
   for (let page = 0; page < 6; page++) expect(await next()).toBe(completeAt(page - 9000));
   expect(log).toMatchObject({ reads: 6, turns: 2 });
   stop();
   expect(await next()).toBe("the end");
   expect(log.reads).toBe(6);
+});
+
+test("an entry that was written while the follower came is sent, and before later ones", async () => {
+  const at = (ms: number) => new Date(startMs + ms);
+  const logReader = { readTimesSince: async () => [-5, -1, 0, 3].map((ms) => ({ id: String(ms), at: at(ms) })) };
+  const { known } = await startFollowing({ logReader, now: () => startMs }, filter, undefined);
+  expect(known).toEqual(["-5", "-1"]);
 });

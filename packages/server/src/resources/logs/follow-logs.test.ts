@@ -252,7 +252,7 @@ describe("without Valkey", () => {
     const events = followLogs(
       { logReader, logNotifications: counted, logSearches: alone().server.core.shares.of.logSearches, now: Date.now },
       filter,
-      { from: new Date(), known: [], readUntilMs: Date.now(), readsFirst: false },
+      { from: new Date(), known: [], readUntilMs: Date.now() },
       stop.signal,
     );
     expect(await events.next()).toMatchObject({ value: { comment: expect.stringMatching(/^complete until /) } });

@@ -79,22 +79,22 @@ export interface FollowStart {
   readonly from: Date;
   /** The ids of those among them that were written before the follower came, and are not wanted. */
   readonly known: readonly string[];
-  /** Everything that is wanted and was written before this time has been read. */
+  /** Nothing that was written before this time is wanted. */
   readonly readUntilMs: number;
-  /** Whether there are entries to be sent at once. */
-  readonly readsFirst: boolean;
 }
 
-/** Begins with the entries since a time, or with those that are written from now on. */
+/** Begins with the entries since a time, or with those that are written from now on. The first mark names that time. */
 export async function startFollowing(
-  { logReader, now }: Pick<FollowDeps, "logReader" | "now">,
+  { logReader, now }: Pick<FollowDeps, "now"> & { readonly logReader: Pick<LogReader, "readTimesSince"> },
   agent: AgentKey,
   since: Date | undefined,
 ): Promise<FollowStart> {
-  if (since) return { from: since, known: [], readUntilMs: since.getTime() + marginMs, readsFirst: true };
+  if (since) return { from: since, known: [], readUntilMs: since.getTime() };
   const readUntilMs = now();
   const from = new Date(marginBefore(readUntilMs));
-  return { from, known: await logReader.readIdsSince(agent, from), readUntilMs, readsFirst: false };
+  // One that is written meanwhile is wanted: a client that reconnects asks for it, and would get it after later ones.
+  const known = (await logReader.readTimesSince(agent, from)).filter(({ at }) => at.getTime() < readUntilMs);
+  return { from, known: known.map(({ id }) => id), readUntilMs };
 }
 
 /**
@@ -110,10 +110,11 @@ export async function* followLogs(
   const { logReader, logNotifications, now } = deps;
   const pending: { readonly notification: LogNotification; readonly atMs: number }[] = [];
   const sent = createSent(now, start.known);
-  let mustRead = start.readsFirst;
+  // No notification came of what was written before this follower listened.
+  let mustRead = true;
   /** Everything that was written before this time has been read. */
   let { readUntilMs } = start;
-  let markedMs = Number.NEGATIVE_INFINITY;
+  let markedMs = readUntilMs;
   let wake = new AbortController();
   const unsubscribe = logNotifications.listen(filter.agentId, (notification) => {
     if (notification) pending.push({ notification, atMs: now() });
@@ -152,6 +153,7 @@ export async function* followLogs(
     readUntilMs = startedMs;
   }
   try {
+    yield completeUntil(readUntilMs);
     while (!signal.aborted) {
       if (mustRead) {
         mustRead = false;

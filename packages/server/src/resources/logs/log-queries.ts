@@ -164,21 +164,21 @@ export const listLogsSince = async (
 };
 
 /** The ids of the entries at this time or later. */
-export const listLogIdsSince = async (
+export type LogTime = Pick<LogRow, "id" | "at">;
+
+export const listLogTimesSince = (
   trx: OrganisationTransaction,
   { organisationId, agentId }: AgentKey,
   from: Date,
-): Promise<string[]> => {
-  const rows = await trx
+): Promise<LogTime[]> =>
+  trx
     .selectFrom("log_entries")
-    .select("id")
+    .select(["id", "at"])
     .where("organisation_id", "=", organisationId)
     .where("agent_id", "=", agentId)
     .where("at", ">=", from)
     .limit(maxCounted)
     .execute();
-  return rows.map(({ id }) => id);
-};
 
 /** The entries that a notification announces. */
 export const listNotifiedLogs = (

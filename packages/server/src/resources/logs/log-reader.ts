@@ -14,7 +14,7 @@ export interface LogReader {
     from: Date,
     after: LogPosition | undefined,
   ) => Promise<queries.LogRow[]>;
-  readonly readIdsSince: (agent: AgentKey, from: Date) => Promise<string[]>;
+  readonly readTimesSince: (agent: AgentKey, from: Date) => Promise<queries.LogTime[]>;
   /** The entries that the run itself wrote. */
   readonly readRun: (agent: AgentKey, runId: string) => Promise<queries.LogRow[]>;
 }
@@ -41,7 +41,8 @@ export function createLogReader(db: Database): LogReader {
       share(log, ["since", log.invocationId, from, after?.at, after?.id], (trx) =>
         queries.listLogsSince(trx, log, from, after),
       ),
-    readIdsSince: (agent, from) => share(agent, ["ids", from], (trx) => queries.listLogIdsSince(trx, agent, from)),
+    readTimesSince: (agent, from) =>
+      share(agent, ["times", from], (trx) => queries.listLogTimesSince(trx, agent, from)),
     readRun: (agent, runId) =>
       share(agent, ["run", runId], (trx) => queries.listLogsOfRun(trx, agent, runId, { ownAfter: 0 })),
   };
