@@ -59,6 +59,7 @@ export const longTests = [
   "packages/server/test/loss/releases.test.ts", // worker-rollout and chaos; `--upgrade` in the full tier
   "packages/server/test/loss/migration-kills.test.ts", // migrations run for every test database
   "packages/server/test/loss/tracing-loss.test.ts", // tracing
+  "packages/server/test/loss/last-step.test.ts", // worker-loss and chaos
   "packages/server/test/loss/webhook-faults.test.ts", // delivery-retries and run-deliveries
   "packages/server/test/loss/engine-task-loss.test.ts", // engine-tasks
   "packages/server/test/hostile/slow-receivers.test.ts", // endpoint-limits; `chaos --neighbour` in the full tier
@@ -71,9 +72,14 @@ export const longTests = [
   "spec/acceptance/docs-page.test.ts", // the contract's examples
   "spec/acceptance/operator-metrics.test.ts", // the alerts' names in the fast project
   "spec/acceptance/restart-of-everything.test.ts", // chaos
+  "spec/acceptance/generated-client.test.ts", // openapi.json is compared with the contract, and both SDKs are generated
+  "spec/acceptance/prepare-database.test.ts", // run-prepare-database
+  "spec/acceptance/connect-accounts-example.test.ts", // connected-runs, and the guides
+  "spec/acceptance/remote-agent-examples.test.ts", // remote-runs, and the Python client's example
   "site/documentation-site.test.ts", // documents in the fast project
   "spec/console/perch-dev.test.ts", // the command line's dev.test.ts
   "spec/console/node-killed.test.ts", // interrupted-work
+  "spec/console/whole-story.test.ts", // first-day, ship and decide
 ];
 
 const chaos = (mode: string, cpuSeconds: number, inputs: readonly string[] = []): Stage => ({

@@ -22,8 +22,6 @@ let browser: Browser;
 let tabs: ReturnType<typeof createTabs>;
 let page: Page;
 const seen: Watch = { requests: [], refusals: [], complaints: [] };
-/** The required tier checks overlays at the first of their widths. */
-const isFullTier = process.env.TEST_TIER !== "required";
 /** The address of the page, with nothing open. */
 let restsAt: string | undefined;
 
@@ -49,7 +47,7 @@ async function show({ path, viewports, apiKey }: Overlay): Promise<void> {
 /** The element that opened the overlay, or the page if no element did, as with a key. */
 const isGivenBack = "document.activeElement?.matches('button, a, main') === true";
 
-describe("axe finds no barrier in both themes, the focus goes in, and Escape gives it back:", () => {
+describe("axe finds no barrier, the focus goes in, and Escape gives it back:", () => {
   test.each(listOverlays(story))("$name, at $path", async (overlay) => {
     await show(overlay);
     await overlay.open(page);
@@ -65,7 +63,7 @@ describe("axe finds no barrier in both themes, the focus goes in, and Escape giv
             .count(),
         )
         .toBe(1);
-    expect(await barriersAt(page, isFullTier ? overlay.viewports : overlay.viewports.slice(0, 1))).toEqual([]);
+    expect(await barriersAt(page, overlay.viewports)).toEqual([]);
     if (!isOver) return;
     await page.keyboard.press("Escape");
     await shown.waitFor({ state: "hidden" });

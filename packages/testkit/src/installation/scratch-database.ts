@@ -51,7 +51,9 @@ export async function createScratchDatabase(template?: string): Promise<ScratchD
   const owner = serviceUrl("PERCH_MIGRATION_DATABASE_URL");
   const ownerName = new URL(owner).username;
   await withClient(admin, async (client) => {
-    await client.query(createDatabaseSql(name, ownerName, template && new URL(template).pathname.slice(1)));
+    const createSql = createDatabaseSql(name, ownerName, template && new URL(template).pathname.slice(1));
+    // Half the processor time of the default strategy, which writes the copy into the log too.
+    await client.query(`${createSql} strategy file_copy`);
     for (const statement of databaseRightsSql(name, ownerName)) await client.query(statement);
   });
   if (!template)
