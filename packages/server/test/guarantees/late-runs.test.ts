@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { withClient } from "@perch/testkit/installation/scratch-database.ts";
+import { waitForHousekeeping } from "@perch/testkit/installation/start-housekeeping.ts";
 import { beforeAll, describe, expect, test } from "vitest";
 import { maintainPartitions } from "../../src/db/partitions.ts";
 import { parsePublicId, toPublicId, uuidTime } from "../../src/platform/ids.ts";
@@ -46,6 +47,8 @@ const idsIn = async (daysAgo: number): Promise<string[]> =>
 let organisation: Organisation;
 let agent: string;
 beforeAll(async () => {
+  // The worker's own upkeep would drop a day that a test has just created.
+  await waitForHousekeeping(perch().server.core.config.adminUrls[0] ?? "");
   organisation = await perch().createOrganisation("enterprise");
   agent = ok(await organisation.call("POST /v1/agents", { body: { name: "bot", model: "perch/echo" } })).data.id;
 });
