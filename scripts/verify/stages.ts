@@ -58,7 +58,9 @@ const console = ["packages/console/**", "spec/console/**"];
 export const longTests = [
   "packages/server/test/loss/releases.test.ts", // worker-rollout and chaos; `--upgrade` in the full tier
   "packages/server/test/loss/migration-kills.test.ts", // migrations run for every test database
-  "packages/server/test/loss/tracing-loss.test.ts", // tracing
+  "packages/server/test/loss/tracing-loss.test.ts", // tracing-settings
+  "packages/server/test/guarantees/tracing.test.ts", // tracing-settings, and trace headers in the tests of tools
+  "packages/server/test/guarantees/start-order.test.ts", // server-process and bundled-roles start every role
   "packages/server/test/loss/last-step.test.ts", // worker-loss and chaos
   "packages/server/test/loss/webhook-faults.test.ts", // delivery-retries and run-deliveries
   "packages/server/test/loss/engine-task-loss.test.ts", // engine-tasks
@@ -68,7 +70,7 @@ export const longTests = [
   "packages/server/test/loss/telemetry-loss.test.ts", // tracing-settings
   "packages/server/test/guarantees/retrieval/retrieval-quality.test.ts", // recall-runs; quality changes with the model only
   "packages/server/src/resources/memory/change-embedder.test.ts", // embedder tests of memory
-  "packages/server/test/guarantees/systemd-units.test.ts", // start-order
+  "packages/server/test/guarantees/systemd-units.test.ts", // server-process
   "spec/acceptance/docs-page.test.ts", // the contract's examples
   "spec/acceptance/operator-metrics.test.ts", // the alerts' names in the fast project
   "spec/acceptance/restart-of-everything.test.ts", // chaos
@@ -123,7 +125,7 @@ export const stages: readonly Stage[] = [
     cpuSeconds: 650,
     cores: 2,
     needs: ["services", "bundle", "console"],
-    checks: [{ tests: ["services"], workers: 5, withoutLong: true }],
+    checks: [{ tests: ["services"], workers: 4, withoutLong: true }],
     shards: 3,
   },
   {
