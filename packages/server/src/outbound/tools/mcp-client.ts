@@ -27,6 +27,8 @@ interface McpConnection {
   readonly headers?: Readonly<Record<string, string>>;
   /** Redacts the secrets and the token among the headers. */
   readonly redactor: Redactor;
+  /** The most that all of the answers may have together. Undefined: only each of them is bounded. */
+  readonly maxTotalBytes?: number;
   readonly signal: AbortSignal;
 }
 
@@ -41,7 +43,9 @@ export async function withMcpClient<T>(
   use: (client: MCPClient) => Promise<T>,
 ): Promise<T> {
   const { url, discover, redactor, signal } = connection;
-  const mcpFetch = createMcpFetch(redactResponses(fetch, redactor), {
+  // Before it is searched for secrets, which costs more than to read it.
+  const limitedFetch = limitResponses(fetch, connection.maxTotalBytes);
+  const mcpFetch = createMcpFetch(redactResponses(limitedFetch, redactor), {
     ...connection.headers,
     "user-agent": `perch/${version}`,
   });
@@ -183,14 +187,31 @@ function createMcpFetch(fetch: typeof globalThis.fetch, extraHeaders: Readonly<R
   };
 }
 
-async function* limitBytes(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.byteLength;
-    if (size > maxResponseBytes)
-      throw new ResponseRefusedError(`The MCP server answered with more than ${formatBytes(maxResponseBytes)}.`);
-    yield chunk;
+/** The same fetch, whose bodies end with an error where they become too large. */
+function limitResponses(
+  fetch: typeof globalThis.fetch,
+  maxTotalBytes = Number.POSITIVE_INFINITY,
+): typeof globalThis.fetch {
+  let total = 0;
+  async function* limit(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    let size = 0;
+    for await (const chunk of body) {
+      size += chunk.byteLength;
+      total += chunk.byteLength;
+      if (size > maxResponseBytes)
+        throw new ResponseRefusedError(`The MCP server answered with more than ${formatBytes(maxResponseBytes)}.`);
+      if (total > maxTotalBytes)
+        throw new ResponseRefusedError(`The MCP server listed its tools in more than ${formatBytes(maxTotalBytes)}.`);
+      yield chunk;
+    }
   }
+  return async (input, init) => {
+    const response = await fetch(input, init);
+    if (!response.body) return response;
+    const { status, statusText, headers } = response;
+    const limited = new Response(ReadableStream.from(limit(response.body)), { status, statusText, headers });
+    return Object.defineProperty(limited, "url", { value: response.url });
+  };
 }
 
 async function* recordTransportErrors(
@@ -198,7 +219,7 @@ async function* recordTransportErrors(
   exchange: McpExchange,
 ): AsyncGenerator<Uint8Array> {
   try {
-    yield* limitBytes(body);
+    yield* body;
   } catch (error) {
     exchange.transportError = error;
     throw error;
@@ -208,7 +229,7 @@ async function* recordTransportErrors(
 /** Ends every stream with an answer. After a real one the client ignores it; without one it ends the wait. */
 async function* endWithErrorResponse(body: AsyncIterable<Uint8Array>, id: unknown, exchange: McpExchange) {
   try {
-    yield* limitBytes(body);
+    yield* body;
     exchange.streamError = new Error("The stream ended before the answer.");
   } catch (error) {
     exchange.streamError = error;

@@ -33,6 +33,43 @@ const call = (tool: RunTool, args: unknown = { id: "o1" }, signal = testTimeout(
   tools.call(tool, args, { ...noSecrets, idempotencyKey: "key_1", requestId: "inv_1", signal });
 const catchError = (promise: Promise<unknown>) => promise.catch((error: unknown) => error);
 
+describe("listing the tools of an MCP server that does not end", () => {
+  /** Answers `tools/list` with this page, and always with another cursor. */
+  const startEndless = async (page: object) => {
+    const server = await startToolServer(({ body }) => {
+      const { id, method } = JSON.parse(body) as { id: number; method: string };
+      const results: Record<string, object> = {
+        "server/discover": {
+          supportedVersions: ["2026-07-28"],
+          capabilities: { tools: {} },
+          ttlMs: 0,
+          cacheScope: "public",
+        },
+        "tools/list": { nextCursor: String(Math.random()), ttlMs: 0, cacheScope: "public", ...page },
+      };
+      return { body: { jsonrpc: "2.0", id, result: { resultType: "complete", ...results[method] } } };
+    });
+    opened.push(server);
+    return server;
+  };
+  const pagesOf = ({ calls }: Awaited<ReturnType<typeof startToolServer>>) =>
+    calls.filter(({ body }) => body.includes("tools/list")).length;
+
+  test("ends with the first page that brings no new tool", async () => {
+    const server = await startEndless({ tools: [{ name: "lookup", inputSchema: { type: "object" } }] });
+    expect(await list({ shop: server.url })).toHaveLength(1);
+    expect(pagesOf(server)).toBe(2);
+  });
+
+  test("is refused beyond 1 MiB of all pages, whatever is in them", async () => {
+    const server = await startEndless({ tools: [], junk: "x".repeat(1024 * 1024) });
+    expect(await catchError(list({ shop: server.url }))).toMatchObject({
+      message: expect.stringContaining("listed its tools in more than 1 MiB"),
+    });
+    expect(pagesOf(server)).toBe(1);
+  });
+});
+
 describe("calling an MCP tool", () => {
   test.each([
     { sessions: false, json: false },

@@ -25,6 +25,8 @@ import { assertWithinLimits, type ListedTool } from "./tool-set.ts";
 import { redactResult } from "./truncate-text.ts";
 
 const maxPages = 128;
+/** Of all pages together. The tools of a run have far less. */
+const maxListingBytes = 1024 * 1024;
 /** The first version of MCP that needs neither handshake nor session. */
 const firstStatelessVersion = "2026-07-28";
 
@@ -58,6 +60,7 @@ export function listMcpTools(
       discover: true,
       headers: { ...own.headers, ...login.headers, ...agentHeaders(user), ...ofRun },
       redactor,
+      maxTotalBytes: maxListingBytes,
       signal,
     };
     return withMcpClient(deps, client, (opened) => listAllPages(opened, server, redactor, signal));
@@ -83,6 +86,7 @@ async function listAllPages(
       ...(cursor === undefined ? {} : { params: { cursor } }),
       options: { signal },
     });
+    const before = found.size;
     const listed = page.tools.map(({ name: tool, description, title, inputSchema, annotations }) => {
       // The definition's word on this very tool wins.
       const approval = resolveApproval(Object.hasOwn(ofTools, tool) ? ofTools[tool] : policy, annotations);
@@ -106,7 +110,8 @@ async function listAllPages(
         parameters: redactor.json(each.parameters) as ListedTool["parameters"],
       });
     cursor = page.nextCursor;
-    if (!cursor) return [...found.values()];
+    // A page that brings no tool ends the listing, whatever its cursor says.
+    if (!cursor || found.size === before) return [...found.values()];
   }
   throw new PermanentToolError(`The MCP server ${server} lists its tools on more than ${maxPages} pages.`);
 }
