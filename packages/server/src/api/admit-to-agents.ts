@@ -43,6 +43,9 @@ export type AdmitToAgents = (
 const fieldOf = (part: object | undefined, name: string): string | undefined =>
   (part as Record<string, string | undefined> | undefined)?.[name];
 
+/** What may show several agents if it names none: lists, and the deliveries of a webhook for all agents. */
+const overSeveral: readonly AgentSource[] = ["listed", "query", "webhook"];
+
 /**
  * An agent's settings count wherever its data or its control can be reached, so also if a resource such as a webhook
  * belongs to it, or a field names it. Lists over several agents leave out those that refuse the caller.
@@ -108,7 +111,7 @@ export function createAdmitToAgents({ db, agents, guard, agentOfResource }: Admi
     const guarded = await agents.guarded(scope.organisationId, epoch);
     if (guarded.length === 0) return admitted;
     const agentId = await findAgentId(source, admitted, input);
-    const isList = agentId === undefined && !isAboutEveryAgent && (source === "listed" || source === "query");
+    const isList = agentId === undefined && !isAboutEveryAgent && overSeveral.includes(source);
     if (isList) {
       const hiddenAgentIds = await listRefusing(client, admitted.caller, guarded, permission);
       return { ...admitted, scope: { ...scope, hiddenAgentIds } };

@@ -18,9 +18,10 @@ interface DeliveryDeps {
 
 const maxRedelivered = 1000;
 
-const toWebhookRef = ({ organisation_id, id }: WebhookRow): queries.WebhookRef => ({
+const toWebhookRef = ({ organisation_id, id }: WebhookRow, scope?: Scope): queries.VisibleWebhook => ({
   organisationId: organisation_id,
   webhookId: id,
+  hiddenAgentIds: scope?.hiddenAgentIds,
 });
 
 async function getWebhook(trx: OrganisationTransaction, scope: Scope, ref: string): Promise<WebhookRow> {
@@ -42,11 +43,11 @@ async function lockEnabledWebhook(trx: OrganisationTransaction, scope: Scope, re
 
 async function getDelivery(
   trx: OrganisationTransaction,
-  webhook: WebhookRow,
+  webhook: queries.VisibleWebhook,
   ref: string,
 ): Promise<queries.DeliveryRow> {
   const id = parsePublicId("delivery", ref);
-  const row = id && (await queries.findDelivery(trx, toWebhookRef(webhook), id));
+  const row = id && (await queries.findDelivery(trx, webhook, id));
   if (!row) throw notFound("delivery", ref);
   return row;
 }
@@ -80,7 +81,7 @@ export const deliveryHandlers = ({ db, engine }: DeliveryDeps) => {
 
     "GET /v1/webhooks/{webhook_id}/deliveries": ({ params, query }, { scope }) =>
       db.inOrganisation(scope.organisationId, async (trx) => {
-        const webhook = toWebhookRef(await getWebhook(trx, scope, params.webhook_id));
+        const webhook = toWebhookRef(await getWebhook(trx, scope, params.webhook_id), scope);
         const rows = await queries.listDeliveries(trx, webhook, query, query);
         const count = await queries.countDeliveries(trx, webhook, query, maxCounted + 1);
         return cappedPage(rows.map(toDelivery), query, count);
@@ -88,15 +89,15 @@ export const deliveryHandlers = ({ db, engine }: DeliveryDeps) => {
 
     "GET /v1/webhooks/{webhook_id}/deliveries/{delivery_id}": ({ params }, { scope }) =>
       db.inOrganisation(scope.organisationId, async (trx) => {
-        const webhook = await getWebhook(trx, scope, params.webhook_id);
+        const webhook = toWebhookRef(await getWebhook(trx, scope, params.webhook_id), scope);
         const row = await getDelivery(trx, webhook, params.delivery_id);
-        const attempts = await queries.listAttempts(trx, toWebhookRef(webhook), row.id);
+        const attempts = await queries.listAttempts(trx, webhook, row.id);
         return single({ ...toDelivery(row), attempt_log: attempts.map(toAttempt) });
       }),
 
     "POST /v1/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver": ({ params }, context) =>
       queueDeliveries(context, params.webhook_id, async (trx, webhook) => {
-        const original = await getDelivery(trx, webhook, params.delivery_id);
+        const original = await getDelivery(trx, toWebhookRef(webhook, context.scope), params.delivery_id);
         const event = await findEvent(
           trx,
           { organisationId: original.organisation_id, onlyAgentId: null },

@@ -1,5 +1,5 @@
 import type { DeliveryStatus, EventType } from "@perch/contract";
-import { type Kysely, type Selectable, sql } from "kysely";
+import { type Kysely, type RawBuilder, type Selectable, sql } from "kysely";
 import { countUpTo } from "../../db/count-up-to.ts";
 import type { OrganisationTransaction } from "../../db/database.ts";
 import type { DB, Deliveries, DeliveryAttempts } from "../../db/generated-rows.ts";
@@ -14,6 +14,20 @@ export interface WebhookRef {
   readonly webhookId: string;
 }
 
+/** A webhook as this caller sees it: without the deliveries of agents that refuse the caller. */
+export interface VisibleWebhook extends WebhookRef {
+  readonly hiddenAgentIds?: readonly string[] | undefined;
+}
+
+/** A delivery shows a run's id, and what the receiver answered, which may repeat the run. */
+const ofVisibleEvent = ({ hiddenAgentIds = [] }: VisibleWebhook): RawBuilder<boolean> =>
+  hiddenAgentIds.length === 0
+    ? sql`true`
+    : sql`exists (select from events e
+        where e.organisation_id = deliveries.organisation_id
+          and e.id = deliveries.event_id and e.created_at = deliveries.event_created_at
+          and (e.agent_id is null or e.agent_id <> all(${[...hiddenAgentIds]}::uuid[])))`;
+
 const byId = ({ organisationId }: Pick<WebhookRef, "organisationId">, id: string) => ({
   organisation_id: organisationId,
   id,
@@ -22,7 +36,7 @@ const byId = ({ organisationId }: Pick<WebhookRef, "organisationId">, id: string
 
 export const findDelivery = (
   trx: OrganisationTransaction,
-  webhook: WebhookRef,
+  webhook: VisibleWebhook,
   id: string,
 ): Promise<DeliveryRow | undefined> =>
   trx
@@ -30,6 +44,7 @@ export const findDelivery = (
     .selectAll()
     .where((eb) => eb.and(byId(webhook, id)))
     .where("webhook_id", "=", webhook.webhookId)
+    .where(ofVisibleEvent(webhook))
     .executeTakeFirst();
 
 export const listAttempts = (
@@ -52,21 +67,18 @@ export interface DeliveryFilter {
   readonly event_type?: EventType | undefined;
 }
 
-const selectDeliveries = (
-  trx: OrganisationTransaction,
-  { organisationId, webhookId }: WebhookRef,
-  filter: DeliveryFilter,
-) =>
+const selectDeliveries = (trx: OrganisationTransaction, webhook: VisibleWebhook, filter: DeliveryFilter) =>
   trx
     .selectFrom("deliveries")
-    .where("organisation_id", "=", organisationId)
-    .where("webhook_id", "=", webhookId)
+    .where("organisation_id", "=", webhook.organisationId)
+    .where("webhook_id", "=", webhook.webhookId)
+    .where(ofVisibleEvent(webhook))
     .$if(filter.status !== undefined, (query) => query.where("status", "=", filter.status ?? ""))
     .$if(filter.event_type !== undefined, (query) => query.where("event_type", "=", filter.event_type ?? ""));
 
 export const listDeliveries = (
   trx: OrganisationTransaction,
-  webhook: WebhookRef,
+  webhook: VisibleWebhook,
   filter: DeliveryFilter,
   { limit, offset }: { readonly limit: number; readonly offset: number },
 ): Promise<DeliveryRow[]> =>
@@ -80,7 +92,7 @@ export const listDeliveries = (
 
 export const countDeliveries = (
   trx: OrganisationTransaction,
-  webhook: WebhookRef,
+  webhook: VisibleWebhook,
   filter: DeliveryFilter,
   limit: number,
 ): Promise<number> => countUpTo(trx, selectDeliveries(trx, webhook, filter).select("id"), limit);
