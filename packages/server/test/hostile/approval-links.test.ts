@@ -131,7 +131,7 @@ describe("a link that is not valid gets one page, whatever is wrong with it:", (
     ["a webhook that does not exist", () => ({ webhookId: newUuid() })],
     ["an organisation that does not exist", () => ({ organisationId: newUuid() })],
     ["another organisation", () => ({ organisationId: parsePublicId("organisation", foreign.id) ?? "" })],
-    ["another secret of the webhook", () => ({ generation: linkGeneration(randomBytes(60)) })],
+    ["another secret of the webhook", () => ({ generation: linkGeneration(randomBytes(60), "https://hooks.example") })],
   ])("even with a true signature, for %s", async (_, changes) => {
     const { approval, form } = await createLink();
     await expectNotValid(await createToken(perch(), organisation, { approval, webhook: webhook.id }, changes()), form);
@@ -197,13 +197,12 @@ describe("a link that is not valid gets one page, whatever is wrong with it:", (
   });
 
   const params = () => ({ webhook_id: webhook.id });
+  const patch = (body: object) => call("PATCH /v1/webhooks/{webhook_id}", { params: params(), body: body as never });
   test.each<[string, () => Promise<unknown>]>([
     ["deleted", () => call("DELETE /v1/webhooks/{webhook_id}", { params: params() })],
-    ["disabled", () => call("PATCH /v1/webhooks/{webhook_id}", { params: params(), body: { enabled: false } })],
-    [
-      "without links",
-      () => call("PATCH /v1/webhooks/{webhook_id}", { params: params(), body: { approval_links: false } }),
-    ],
+    ["disabled", () => patch({ enabled: false })],
+    ["without links", () => patch({ approval_links: false })],
+    ["at another address", () => patch({ url: "https://hooks.example/elsewhere" })],
     [
       "with another secret",
       () => call("POST /v1/webhooks/{webhook_id}/rotate", { params: params(), body: { overlap_seconds: 0 } }),

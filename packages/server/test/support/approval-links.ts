@@ -32,16 +32,16 @@ export async function createToken(
 ): Promise<string> {
   const organisationId = uuidOf("organisation", organisation.id);
   const [approvalId, webhookId] = [uuidOf("approval", approval), uuidOf("webhook", webhook)];
-  const { expires_at, sealed_secret } = await core.db.inOrganisation(organisationId, (trx) =>
+  const { expires_at, sealed_secret, url } = await core.db.inOrganisation(organisationId, (trx) =>
     trx
       .selectFrom("approvals")
       .innerJoin("webhooks", "webhooks.organisation_id", "approvals.organisation_id")
-      .select(["approvals.expires_at", "webhooks.sealed_secret"])
+      .select(["approvals.expires_at", "webhooks.sealed_secret", "webhooks.url"])
       .where("approvals.id", "=", approvalId)
       .where("webhooks.id", "=", webhookId)
       .executeTakeFirstOrThrow(),
   );
-  const generation = linkGeneration(sealed_secret);
+  const generation = linkGeneration(sealed_secret, url);
   const link = { organisationId, approvalId, webhookId, expiresAt: expires_at, generation };
   return core.keys.approvalLinks.tokenOf({ ...link, ...changes });
 }

@@ -12,7 +12,7 @@ const link = {
   approvalId: newUuid(),
   webhookId: newUuid(),
   expiresAt,
-  generation: linkGeneration(randomBytes(60)),
+  generation: linkGeneration(randomBytes(60), "https://hooks.example"),
 };
 const token = links.tokenOf(link);
 
@@ -53,7 +53,7 @@ describe("a token of a link", () => {
       { ...link, approvalId: newUuid() },
       { ...link, webhookId: newUuid() },
       { ...link, expiresAt: before },
-      { ...link, generation: linkGeneration(Buffer.from("another secret")) },
+      { ...link, generation: linkGeneration(Buffer.from("another secret"), "https://hooks.example") },
     ];
     const tokens = others.map((other) => links.tokenOf(other));
     expect(new Set([token, ...tokens]).size).toBe(others.length + 1);

@@ -10,7 +10,7 @@ export interface ApprovalLink {
   readonly webhookId: string;
   /** When the approval expires, and the link with it. */
   readonly expiresAt: Date;
-  /** Which secret of the webhook signed the delivery (`linkGeneration`). */
+  /** Which secret of the webhook signed the delivery, and where it went (`linkGeneration`). */
   readonly generation: Buffer;
 }
 
@@ -24,9 +24,12 @@ export interface ApprovalLinks {
 const timeBytes = 6;
 const generationBytes = 10;
 
-/** Links die with the secret of the webhook that delivered them: to rotate it makes all of them void, and the secret stays apart. */
-export const linkGeneration = (sealedSecret: Buffer): Buffer =>
-  hash("sha256", sealedSecret, "buffer").subarray(0, generationBytes);
+/**
+ * Links die with the secret of the webhook that delivered them, and with its address: to change either makes all of
+ * them void. The secret stays apart.
+ */
+export const linkGeneration = (sealedSecret: Buffer, url: string): Buffer =>
+  hash("sha256", Buffer.concat([sealedSecret, Buffer.from(url)]), "buffer").subarray(0, generationBytes);
 
 function toBound({ organisationId, approvalId, webhookId, expiresAt, generation }: ApprovalLink): Buffer {
   const time = Buffer.alloc(timeBytes);

@@ -54,17 +54,17 @@ interface LinkDeps {
 }
 
 /**
- * Whether the link belongs to the secret that signs the webhook's deliveries, or to the previous one while it still
- * signs.
+ * Whether the link belongs to the webhook's address and to the secret that signs its deliveries, or to the previous
+ * secret while it still signs.
  */
 const isOfGeneration = (webhook: WebhookRow, { generation }: ApprovalLink, now: Date): boolean => {
-  const { sealed_secret, sealed_previous_secret, previous_until } = webhook;
-  if (linkGeneration(sealed_secret).equals(generation)) return true;
+  const { url, sealed_secret, sealed_previous_secret, previous_until } = webhook;
+  if (linkGeneration(sealed_secret, url).equals(generation)) return true;
   if (sealed_previous_secret === null || previous_until === null || previous_until <= now) return false;
-  return linkGeneration(sealed_previous_secret).equals(generation);
+  return linkGeneration(sealed_previous_secret, url).equals(generation);
 };
 
-/** Undefined if its owner has deleted or disabled it since, or took links away, or replaced its secret. */
+/** Undefined if its owner has deleted or disabled it since, or took links away, or replaced its address or secret. */
 async function findLinkingWebhook(trx: OrganisationTransaction, link: ApprovalLink, now: Date) {
   const scope = { organisationId: link.organisationId, onlyAgentId: null };
   const webhook = await findWebhook(trx, scope, link.webhookId);

@@ -29,7 +29,7 @@ export const createFindDeliveredLink =
     const secret = await db.inOrganisation(organisationId, (trx) => findLinkSecret(trx, webhook, url));
     if (secret === undefined || approvalId === undefined) return undefined;
     const expiresAt = new Date(expires_at);
-    const generation = linkGeneration(secret);
+    const generation = linkGeneration(secret, url);
     const token = approvalLinks.tokenOf({ organisationId, approvalId, webhookId, expiresAt, generation });
     return { url: `${publicUrl}${linkPath}${token}`, redactor: createRedactor(new Map([["approval link", token]])) };
   };
