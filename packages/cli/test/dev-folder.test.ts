@@ -2,11 +2,14 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, test, vi } from "vitest";
+import { createAgreeToSend } from "../src/agent-file/agree-to-send.ts";
+import type { Session } from "../src/command.ts";
 import { missingEngine } from "../src/dev/engine.ts";
 import { findProviderKeys } from "../src/dev/provider-keys.ts";
 import { serverSettings } from "../src/dev/server.ts";
 import { resetDev } from "../src/dev/start-dev.ts";
-import { folderOf } from "../src/dev/state.ts";
+import { folderOf, openFolder, readState } from "../src/dev/state.ts";
+import { createRemembered } from "../src/remembered.ts";
 import { createShell } from "./shell.ts";
 
 const folders: string[] = [];
@@ -54,6 +57,78 @@ describe("a .perch that perch dev did not write", () => {
     expect(readFileSync(join(cwd, ".perch"), "utf8")).toBe("mine");
     await resetDev(cwd);
     expect(existsSync(join(cwd, ".perch"))).toBe(false);
+  });
+});
+
+describe("a .perch that came with the folder", () => {
+  const state = { url: "", key: null, masterKey: Buffer.alloc(32, 7).toString("base64"), ports: {}, schema: "" };
+  const withFile = () => {
+    const folder = folderOf(newFolder());
+    mkdirSync(folder.root);
+    writeFileSync(join(folder.root, "dev.json"), JSON.stringify(state));
+    return folder;
+  };
+  const rememberedIn = (config: string) => createRemembered({ XDG_CONFIG_HOME: config });
+
+  test("is not believed, with or without its dev.json, and nothing of it is started", async () => {
+    const folder = withFile();
+    const remembered = rememberedIn(newFolder());
+    await expect(readState(folder, remembered)).rejects.toThrow("was not made by you on this machine");
+    rmSync(join(folder.root, "dev.json"));
+    mkdirSync(folder.database);
+    await expect(readState(folder, remembered)).rejects.toThrow("was not made by you on this machine");
+  });
+
+  test("is believed by the user who made it, also after the folder was moved", async () => {
+    const config = newFolder();
+    const made = openFolder(newFolder());
+    const { masterKey } = await readState(made, rememberedIn(config));
+    expect((await readState(made, rememberedIn(config))).masterKey).toBe(masterKey);
+    const moved = openFolder(newFolder());
+    writeFileSync(join(moved.root, "dev.json"), readFileSync(join(made.root, "dev.json")));
+    expect((await readState(moved, rememberedIn(config))).masterKey).toBe(masterKey);
+    expect(readFileSync(join(config, "perch/remembered.json"), "utf8")).not.toContain(masterKey);
+  });
+});
+
+describe("a value that a file asks for", () => {
+  const secret = (hosts: string[]) => ({ name: "a", variable: "AWS_SECRET_ACCESS_KEY", hosts });
+  const ofEnvironment = { value: "s3cret", source: "environment" } as const;
+  const ofFile = { value: "s3cret", source: ".env" } as const;
+  const asked: string[] = [];
+  const agree = (config: string, answer: boolean | undefined) => {
+    const confirm = async (question: string) => {
+      asked.push(question);
+      return answer === true;
+    };
+    const terminal = { isInputInteractive: answer !== undefined, confirm } as unknown as Session["terminal"];
+    return createAgreeToSend({ terminal, env: { XDG_CONFIG_HOME: config } });
+  };
+  afterEach(() => void asked.splice(0));
+
+  test("goes to a host once the user has seen both, and is asked for again only for another host or folder", async () => {
+    const [config, file] = [newFolder(), join(newFolder(), "agent.yaml")];
+    expect(await agree(config, true)(secret(["api.example.com"]), ofEnvironment, file)).toBe(true);
+    expect(asked).toHaveLength(1);
+    expect(asked[0]).toMatch(/AWS_SECRET_ACCESS_KEY of your environment.*to api\.example\.com\./);
+    expect(asked[0]).not.toContain("s3cret");
+    // Remembered, also without a terminal.
+    expect(await agree(config, undefined)(secret(["api.example.com"]), ofEnvironment, file)).toBe(true);
+    expect(await agree(config, false)(secret(["evil.example"]), ofEnvironment, file)).toBe(false);
+    expect(await agree(config, false)(secret(["api.example.com", "evil.example"]), ofEnvironment, file)).toBe(false);
+    const other = join(newFolder(), "agent.yaml");
+    expect(await agree(config, false)(secret(["api.example.com"]), ofEnvironment, other)).toBe(false);
+    expect(asked).toHaveLength(4);
+  });
+
+  test("is asked for once if the user refuses, and goes nowhere without a terminal unless it is in .env", async () => {
+    const [config, file] = [newFolder(), join(newFolder(), "agent.yaml")];
+    const refusing = agree(config, false);
+    expect(await refusing(secret(["evil.example"]), ofFile, file)).toBe(false);
+    expect(await refusing(secret(["evil.example"]), ofFile, file)).toBe(false);
+    expect(asked).toHaveLength(1);
+    expect(await agree(config, undefined)(secret(["evil.example"]), ofEnvironment, file)).toBe(false);
+    expect(await agree(config, undefined)(secret(["evil.example"]), ofFile, file)).toBe(true);
   });
 });
 

@@ -14,7 +14,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { linkIn, signIn } from "../../server/test/support/browser.ts";
 import { sendRawRequest } from "../../server/test/support/raw-request.ts";
 import { createShell } from "./shell.ts";
@@ -24,6 +24,7 @@ const main = join(import.meta.dirname, "../src/main.ts");
 const env = {
   ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("PERCH_"))),
   GITHUB_TOKEN: "s3cret-of-environment",
+  XDG_CONFIG_HOME: mkdtempSync(join(tmpdir(), "perch-dev-config-")),
 };
 const perch = createShell({ cwd, env: { XDG_CONFIG_HOME: cwd } });
 const longMs = 180_000;
@@ -83,7 +84,7 @@ afterAll(async () => {
   if (running) await end(running, "SIGINT");
   tool.closeAllConnections();
   tool.close();
-  rmSync(cwd, { recursive: true, force: true, maxRetries: 5 });
+  for (const folder of [cwd, env.XDG_CONFIG_HOME]) rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 });
 
 describe("perch dev", () => {
@@ -121,16 +122,32 @@ describe("perch dev", () => {
       .toContain("temperature: 0.25");
   });
 
-  test("sets the agent's secrets from the environment and from .env, whenever either file is saved", async () => {
-    const secret = (name: string) => `  ${name}:\n    hosts: [api.github.com]\n`;
+  test("sends no value of the environment to the hosts of a file, asked by nobody; those of .env are set whenever it is saved", async () => {
+    const requests: string[] = [];
+    const host = createServer(({ url = "" }, response) => {
+      requests.push(url);
+      response.end();
+    }).listen(0, "127.0.0.1");
+    onTestFinished(() => void host.close());
+    await once(host, "listening");
+    const origin = `http://127.0.0.1:${(host.address() as AddressInfo).port}`;
+    const secret = (name: string) => `  ${name}:\n    hosts: ["${origin}"]\n`;
+    const headers = `{x-a: "{{secret.github_token}}", x-b: "{{secret.maps_key}}"}`;
+    const tools = `tools:\n  - {type: mcp, name: docs, url: "${origin}/mcp", headers: ${headers}}\n`;
     const file = `name: bot\nmodel: perch/echo\nsecrets:\n${secret("github_token")}${secret("maps_key")}`;
-    writeFileSync(join(cwd, "agent.yaml"), file);
+    writeFileSync(join(cwd, "agent.yaml"), file + tools);
     const names = async () => (await perch(["secrets", "--agent", "bot"])).stdout.match(/^[a-z]\w+/gm);
-    await expect.poll(names, { timeout: 20_000 }).toEqual(["github_token"]);
+    await expect.poll(() => printed, { timeout: 20_000 }).toContain("the value of GITHUB_TOKEN was not sent to");
     await expect.poll(() => printed, { timeout: 20_000 }).toContain("MAPS_KEY is not set");
     writeFileSync(join(cwd, ".env"), "MAPS_KEY=s3cret-of-env-file\n");
-    await expect.poll(async () => (await names())?.sort(), { timeout: 20_000 }).toEqual(["github_token", "maps_key"]);
+    await expect.poll(names, { timeout: 20_000 }).toEqual(["maps_key"]);
     await expect.poll(() => printed, { timeout: 20_000 }).toContain("secret maps_key: set from MAPS_KEY of .env");
+    // The file was applied, and nothing but a run or a command of the user calls its hosts.
+    expect(requests).toEqual([]);
+    writeFileSync(join(cwd, "agent.yaml"), file);
+    await expect
+      .poll(async () => (await perch(["agents", "get", "bot"])).stdout, { timeout: 20_000 })
+      .not.toContain("docs");
   });
 
   test("has no value of a secret in its output, in a file of the folder, or in the arguments of a process", () => {

@@ -11,7 +11,7 @@ import {
 import { perchCommand } from "../perch-command.ts";
 import { Problem } from "../problem.ts";
 import { type AgentCheck, checkAgent } from "./check-agent.ts";
-import { createFindValue, type FindValue } from "./declared-secrets.ts";
+import { type AgreeToSend, createFindValue, type FindValue } from "./declared-secrets.ts";
 import { type Change, changesBetween, hideSecrets, type ShownChange } from "./difference.ts";
 import { type Fields, isObject } from "./fields.ts";
 import { type LiveVersion, listLiveVersions } from "./live-versions.ts";
@@ -29,6 +29,8 @@ export interface Plan {
   readonly changes: readonly ShownChange[];
   readonly secrets: readonly SecretStep[];
   readonly warnings: readonly string[];
+  /** Whether the agent's calls carry secrets, and so does a check of its tools. */
+  readonly sendsSecrets: boolean;
   readonly run: () => Promise<void>;
   /** The deployed versions, compared with the draft that was applied. */
   readonly listLive: () => Promise<LiveVersion[]>;
@@ -108,24 +110,31 @@ function warnOfAuth({ name, fields }: AgentDocument, changes: readonly ShownChan
   return [`auth: requests to ${name} will need a user's token as well as a key. ${takeBack}`];
 }
 
-async function planAgent(perch: Perch, document: AgentDocument, findValue: FindValue): Promise<Plan> {
+interface Values {
+  readonly findValue: FindValue;
+  readonly agreeToSend?: AgreeToSend;
+}
+
+async function planAgent(perch: Perch, document: AgentDocument, values: Values): Promise<Plan> {
   const { name, fields } = document;
   const current = await findAgent(perch, name);
-  const { steps, warnings, run: setSecrets } = await planSecrets(perch, document, !current, findValue);
+  const planned = await planSecrets(perch, document, !current, values);
+  const { steps, warnings, run: setSecrets } = planned;
   const about = {
     name,
     file: document.source.name,
     secrets: steps,
     warnings,
+    sendsSecrets: planned.hasReferences,
     listLive: () => listLiveVersions(perch, name),
     check: () => checkAgent(perch, document, warnings),
   };
   if (current) {
-    const { update, ...planned } = planChanges(perch, document, current);
+    const { update, ...changed } = planChanges(perch, document, current);
     return {
       ...about,
-      ...planned,
-      warnings: [...warnings, ...warnOfAuth(document, planned.changes, current)],
+      ...changed,
+      warnings: [...warnings, ...warnOfAuth(document, changed.changes, current)],
       // Sets secrets first, so that they exist before the definition refers to them.
       run: async () => {
         await setSecrets();
@@ -148,7 +157,7 @@ async function planAgent(perch: Perch, document: AgentDocument, findValue: FindV
       } catch (conflict) {
         // It was created meanwhile, for example by perch dev when the file was saved.
         if (!(conflict instanceof ConflictError)) throw conflict;
-        const plan = await planAgent(perch, document, findValue);
+        const plan = await planAgent(perch, document, values);
         // The agent still does not exist, so the conflict means that the quota is used up.
         if (plan.outcome === "created") throw conflict;
         return plan.run();
@@ -159,15 +168,18 @@ async function planAgent(perch: Perch, document: AgentDocument, findValue: FindV
   };
 }
 
-/** Values of secrets come from `env`, or from `.env` beside the agent's file. */
+/** Values of secrets come from `env`, or from `.env` beside the agent's file. All of them are sent unless `agreeToSend` refuses. */
 export async function planAgents(
   perch: Perch,
   documents: readonly AgentDocument[],
   env: NodeJS.ProcessEnv,
+  agreeToSend?: AgreeToSend,
 ): Promise<Plan[]> {
   const plans: Plan[] = [];
-  for (const document of documents)
-    plans.push(await planAgent(perch, document, createFindValue(env, document.source.file)));
+  for (const document of documents) {
+    const findValue = createFindValue(env, document.source.file);
+    plans.push(await planAgent(perch, document, { findValue, ...(agreeToSend && { agreeToSend }) }));
+  }
   return plans;
 }
 

@@ -50,6 +50,9 @@ export interface FoundValue {
 
 export type FindValue = (variable: string) => FoundValue | undefined;
 
+/** Whether a value that was found may be sent to the hosts of its secret. */
+export type AgreeToSend = (secret: DeclaredSecret, found: FoundValue, agentFile: string) => Promise<boolean>;
+
 function readEnvFile(file: string): NodeJS.Dict<string> {
   try {
     return parseEnv(readFileSync(file, "utf8"));

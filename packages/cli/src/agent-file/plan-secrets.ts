@@ -2,7 +2,7 @@ import { ForbiddenError, InvalidRequestError, type Perch, type Secret } from "@p
 import { perchCommand } from "../perch-command.ts";
 import { Problem } from "../problem.ts";
 import { setSecret, updateSecret } from "../set-secret.ts";
-import type { DeclaredSecret, FindValue, FoundValue } from "./declared-secrets.ts";
+import type { AgreeToSend, DeclaredSecret, FindValue, FoundValue } from "./declared-secrets.ts";
 import type { AgentDocument } from "./read-agent-file.ts";
 import { hostOf, originOf, type SecretReference, secretReferencesOf } from "./secret-references.ts";
 
@@ -20,6 +20,8 @@ export interface SecretsPlan {
   readonly steps: readonly SecretStep[];
   /** The parts that will not work, and their remedy. */
   readonly warnings: readonly string[];
+  /** Whether calls of the agent carry secrets. */
+  readonly hasReferences: boolean;
   readonly run: () => Promise<void>;
 }
 
@@ -60,12 +62,14 @@ interface Planned {
   readonly run?: () => Promise<unknown>;
 }
 
+/** `isRefused`: there is a value, and the user does not want it to be sent. */
 function planSecret(
   perch: Perch,
   agent: string,
   declared: DeclaredSecret,
   before: readonly string[] | undefined,
   found: FoundValue | undefined,
+  isRefused: boolean,
 ): Planned {
   const { name, hosts, variable } = declared;
   const key = { name, agent };
@@ -80,6 +84,12 @@ function planSecret(
     const run = () => setSecret(perch, key, { value: found.value, hosts });
     return { step: step(before ? "updated" : "created"), hosts, run };
   }
+  if (isRefused)
+    return {
+      step: step(before ? "unchanged" : "missing"),
+      hosts: before,
+      warning: `the value of ${variable} was not sent to ${hosts.join(", ")}. Answer y when perch dev asks in a terminal, or put the value into .env beside the file.`,
+    };
   const again = "Set it in the environment or in .env beside the file, and apply again.";
   if (!before)
     return {
@@ -148,14 +158,18 @@ export async function planSecrets(
   perch: Perch,
   document: AgentDocument,
   isNew: boolean,
-  findValue: FindValue,
+  { findValue, agreeToSend = async () => true }: { readonly findValue: FindValue; readonly agreeToSend?: AgreeToSend },
 ): Promise<SecretsPlan> {
   const { name: agent, fields, secrets, locationOf } = document;
   const references = secretReferencesOf(fields);
   const known = await findKnown(perch, document, isNew, new Set(references.map(({ name }) => name)));
-  const planned = secrets.map((declared) =>
-    planSecret(perch, agent, declared, known.own.get(declared.name), findValue(declared.variable)),
-  );
+  const planned: Planned[] = [];
+  for (const declared of secrets) {
+    const value = findValue(declared.variable);
+    const isRefused = value !== undefined && !(await agreeToSend(declared, value, document.source.file));
+    const before = known.own.get(declared.name);
+    planned.push(planSecret(perch, agent, declared, before, isRefused ? undefined : value, isRefused));
+  }
   const own = new Map(known.own);
   for (const { step, hosts } of planned) if (hosts) own.set(step.name, hosts);
   const isMissing = (name: string) => planned.some(({ step }) => step.name === name && step.outcome === "missing");
@@ -168,6 +182,7 @@ export async function planSecrets(
       ...planned.flatMap(({ step, warning }) => (warning ? [`${locationOf(`secrets.${step.name}`)}: ${warning}`] : [])),
       ...referred.flatMap(({ reference, text }) => (text ? [`${locationOf(reference.path)}: ${text}`] : [])),
     ],
+    hasReferences: references.length > 0,
     run: async () => {
       for (const { step, run } of planned) if (run) await withVariable(document, step, run);
     },

@@ -6,7 +6,9 @@ import type { Session } from "../command.ts";
 import { Problem } from "../problem.ts";
 import { errorText } from "../report-error.ts";
 import { defaultFile, isAgentFileName, isFolder, listSources } from "./agent-sources.ts";
+import { createAgreeToSend } from "./agree-to-send.ts";
 import { applyPlans, planAgents } from "./apply-file.ts";
+import type { AgreeToSend } from "./declared-secrets.ts";
 import { liveTextOfDev } from "./live-versions.ts";
 import { doneLine, isPending, printWarnings, secretLines } from "./plan-text.ts";
 import { joinProblems, readAgentFiles } from "./read-agent-file.ts";
@@ -33,13 +35,18 @@ export function requireWatchable(cwd: string, paths: Paths): void {
   if (missing !== undefined) throw new Problem(`There is no folder ${dirname(missing)}.`, "Make it, or correct -f.");
 }
 
-async function applyAll({ terminal, cwd, env }: Session, perch: Perch, paths: Paths): Promise<void> {
+async function applyAll(
+  { terminal, cwd, env }: Session,
+  perch: Perch,
+  paths: Paths,
+  agreeToSend: AgreeToSend,
+): Promise<void> {
   const sources = paths
     ? listSources(cwd, paths)
     : listSources(cwd, [defaultFile]).filter(({ file }) => existsSync(file));
   const { documents, problems } = readAgentFiles(sources);
   if (problems.length > 0) terminal.note(errorText(joinProblems(problems)));
-  for (const { plan, error } of await applyPlans(await planAgents(perch, documents, env))) {
+  for (const { plan, error } of await applyPlans(await planAgents(perch, documents, env, agreeToSend))) {
     printWarnings(terminal, plan.warnings);
     if (error) {
       terminal.note(errorText(error));
@@ -49,7 +56,8 @@ async function applyAll({ terminal, cwd, env }: Session, perch: Perch, paths: Pa
       const applied = `${doneLine(plan)}; ${liveTextOfDev(await plan.listLive())}`;
       terminal.note(`${plan.file}: ${[applied, ...secretLines(plan)].join("\n  ")}`);
     }
-    printWarnings(terminal, (await plan.check()).warnings);
+    // Nobody asked for a check, so it sends no secret: `perch deploy` and the first run do.
+    if (!plan.sendsSecrets) printWarnings(terminal, (await plan.check()).warnings);
   }
 }
 
@@ -61,6 +69,7 @@ export async function watchAgents(
   signal: AbortSignal,
 ): Promise<void> {
   const perch = new Perch({ baseUrl: url, apiKey: key });
+  const agreeToSend = createAgreeToSend(session);
   let changes = 1;
   let done = 0;
   let wake = () => {};
@@ -85,7 +94,7 @@ export async function watchAgents(
     }
     done = changes;
     try {
-      await applyAll(session, perch, paths);
+      await applyAll(session, perch, paths, agreeToSend);
     } catch (error) {
       if (!signal.aborted) session.terminal.note(errorText(error));
     }

@@ -9,6 +9,7 @@ import type { Dev } from "../dev/start-dev.ts";
 import { noOpenOption, openBrowser } from "../open-browser.ts";
 import { perchCommand } from "../perch-command.ts";
 import { Problem, UsageError } from "../problem.ts";
+import { createRemembered } from "../remembered.ts";
 import { errorText } from "../report-error.ts";
 
 /** A `.env` that cannot be read is reported, and does not prevent the start. */
@@ -87,6 +88,7 @@ export const dev = command({
     const progress = createProgress((text) => terminal.note(terminal.style("dim", `… ${text}`)));
     const running = await startDev({
       cwd,
+      remembered: createRemembered(session.env),
       apiPort: port === undefined ? undefined : Number(port),
       settings: keys.settings,
       onProgress: progress.show,

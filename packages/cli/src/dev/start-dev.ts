@@ -1,5 +1,6 @@
 import { existsSync, rmSync } from "node:fs";
 import { Problem } from "../problem.ts";
+import type { Remembered } from "../remembered.ts";
 import type { Child } from "./child.ts";
 import { type DevDatabase, openDatabase } from "./database.ts";
 import { findEngine, missingEngine, startEngine, stopOrphan } from "./engine.ts";
@@ -29,6 +30,7 @@ export interface Dev {
 
 interface DevOptions {
   readonly cwd: string;
+  readonly remembered: Remembered;
   readonly apiPort: number | undefined;
   /** Settings of the server beside those that perch dev makes. */
   readonly settings: Readonly<Record<string, string>>;
@@ -66,7 +68,7 @@ async function startStoredEngine(folder: DevFolder, ports: Ports): Promise<Child
 }
 
 /** Starts everything an agent needs on this machine. If one part fails, those already started are stopped. */
-export async function startDev({ cwd, apiPort, settings, onProgress }: DevOptions): Promise<Dev> {
+export async function startDev({ cwd, remembered, apiPort, settings, onProgress }: DevOptions): Promise<Dev> {
   if (!findEngine()) throw missingEngine();
   const folder = openFolder(cwd);
   const undo: Cleanup[] = [lockFolder(folder)];
@@ -76,7 +78,7 @@ export async function startDev({ cwd, apiPort, settings, onProgress }: DevOption
   try {
     await stopOrphan(folder);
     const server = findServer();
-    let state = await readState(folder, apiPort);
+    let state = await readState(folder, remembered, apiPort);
     const isFirst = state.key === null;
     onProgress(isFirst ? "making the database and the engine's folder" : "starting the database and the engine");
     // The engine comes up while the tables are prepared.

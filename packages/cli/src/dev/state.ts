@@ -4,6 +4,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { perchCommand } from "../perch-command.ts";
 import { Problem } from "../problem.ts";
+import type { Remembered } from "../remembered.ts";
 
 const portNames = ["api", "worker", "database", "ingress", "admin", "node"] as const;
 export type Ports = Readonly<Record<(typeof portNames)[number], number>>;
@@ -138,18 +139,26 @@ function parseState(file: string): Partial<DevState> {
   return stored;
 }
 
-export async function readState(folder: DevFolder, apiPort?: number): Promise<DevState> {
+/** Whoever made a folder knows its master key, and could have put any agent and run into its database. */
+function requireOwn(folder: DevFolder, { masterKey = "" }: Partial<DevState>, remembered: Remembered): void {
+  const isUsed = [stateFile(folder), folder.database, folder.engine].some((path) => existsSync(path));
+  if (isUsed && !remembered.has("dev", masterKey))
+    throw new Problem(`${folder.root} was not made by you on this machine: it came with the folder.`, resetHint());
+}
+
+export async function readState(folder: DevFolder, remembered: Remembered, apiPort?: number): Promise<DevState> {
   const file = stateFile(folder);
   const stored = existsSync(file) ? parseState(file) : {};
+  requireOwn(folder, stored, remembered);
   const ports = await choosePorts({ ...stored.ports, ...(apiPort !== undefined && { api: apiPort }) });
   if (apiPort !== undefined && ports.api !== apiPort) throw new Problem(`Port ${apiPort} is taken.`);
-  return {
-    url: `http://127.0.0.1:${ports.api}`,
-    key: stored.key ?? null,
-    masterKey: stored.masterKey ?? randomBytes(32).toString("base64"),
-    ports,
-    schema: stored.schema ?? "",
-  };
+  const masterKey = stored.masterKey ?? randomBytes(32).toString("base64");
+  const url = `http://127.0.0.1:${ports.api}`;
+  const state = { url, key: stored.key ?? null, masterKey, ports, schema: stored.schema ?? "" };
+  remembered.add("dev", masterKey);
+  // Before anything else is there, so that a start that breaks off leaves a folder that is known.
+  writeState(folder, state);
+  return state;
 }
 
 export const writeState = (folder: DevFolder, state: DevState): void =>
