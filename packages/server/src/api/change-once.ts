@@ -73,7 +73,9 @@ const doNothing = async (): Promise<void> => undefined;
 /** The change and its answer commit in one transaction, so neither exists without the other. */
 export const createChangeOnce =
   ({ changes, answers, bodyDigest, userDigest }: ChangeOnceDeps): ChangeOnce =>
-  ({ credentialId, organisation: { id } }, request, operation, record = doNothing) => {
+  ({ credentialId, session, organisation: { id } }, request, operation, record = doNothing) => {
+    // A session is not its key: an answer may have shown a key or a token.
+    const presented = session?.id ?? credentialId;
     const commit = async <T>(
       work: (trx: OrganisationTransaction) => Promise<T | Unchanged<T> | Uncached<T> | RefusedChange>,
       before: (trx: OrganisationTransaction) => Promise<void>,
@@ -106,9 +108,9 @@ export const createChangeOnce =
       await lockRequest(trx, id, hash);
       const stored = await findAnswer(trx, id, hash);
       if (!stored) return;
-      // An answer may contain a secret: only the key that made the request gets it again.
-      if (stored.key_id !== credentialId)
-        throw conflict("This Idempotency-Key was used with another API key. Choose a new one.");
+      // An answer may contain a secret: only the key or session that made the request gets it again.
+      if (stored.key_id !== presented)
+        throw conflict("This Idempotency-Key was used with another API key or session. Choose a new one.");
       if (!stored.fingerprint.equals(fingerprint)) {
         throw conflict("This Idempotency-Key was used with another body. Choose a new one, or send the same body.");
       }
@@ -121,7 +123,7 @@ export const createChangeOnce =
       const owner = ownerOf(userDigest, id, request.body, answer);
       await insertAnswer(trx, id, {
         request: hash,
-        key_id: credentialId,
+        key_id: presented,
         fingerprint,
         status: kept.status,
         body,

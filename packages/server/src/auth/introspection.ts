@@ -43,7 +43,9 @@ export function createIntrospect({ fetch, now, share }: IssuerDeps): Introspect 
   };
 
   return async (organisationId, issuer, client, token) => {
-    const cacheKey = hash("sha256", JSON.stringify([issuer.server.issuer, client.clientId, token]), "base64");
+    // With the client's secret: a wrong one must not be answered from what the right one was told.
+    const asked = [issuer.server.issuer, client.clientId, client.clientSecret, token];
+    const cacheKey = hash("sha256", JSON.stringify(asked), "base64");
     const cached = cache.get(cacheKey);
     if (cached) return cached.claims;
     // One organisation can neither flood its issuer nor, with a slow one, use up the calls that others need.

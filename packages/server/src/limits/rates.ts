@@ -44,7 +44,9 @@ export const unauthenticatedBucket = (requestsPerMinute: number): Bucket => ({
 });
 
 /** A household has one IPv4 address or one IPv6 /64, so a /64 counts as one address: no client gets 2^64 buckets. */
-export function addressOwner(ip: string): string {
+export function addressOwner(ip: string | undefined): string {
+  // A request whose client has gone has no address any more.
+  if (ip === undefined) return "address gone";
   const plain = ip.replace(/^::ffff:(?=\d+\.)/i, "");
   if (!plain.includes(":")) return `address ${plain}`;
   const [head = "", tail] = plain.split("::");

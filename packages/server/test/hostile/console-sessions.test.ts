@@ -37,6 +37,18 @@ test("a page of the site itself can do its work, so the refusals below have the 
   );
 });
 
+test("a session does not get the answer that its key got, which may have shown a key", async () => {
+  const request = { method: "POST", body: { name: "shown once", role: "viewer" as const } };
+  const headers = { "idempotency-key": "retry-1" };
+  const { status } = await sendRawRequest(`${perch().url}/v1/keys`, {
+    ...request,
+    key: organisation.adminKey,
+    headers,
+  });
+  expect(status).toBe(201);
+  expect((await victim.send("/v1/keys", { ...request, headers })).status).toBe(409);
+});
+
 describe("a request that another page makes with the cookie is refused, though SameSite should have withheld the cookie:", () => {
   test.each<[string, Record<string, string | undefined>]>([
     ["a form", { "sec-fetch-site": "cross-site", origin: "https://evil.example", "x-csrf-token": undefined }],
