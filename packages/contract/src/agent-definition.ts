@@ -2,6 +2,7 @@ import { z } from "zod";
 import { AgentAuth } from "./agent-auth.ts";
 import { SecuritySettings, SecuritySettingsPatch } from "./agent-security.ts";
 import { ApprovalPolicy, McpApprovalPolicy, questionSettings } from "./approval-policy.ts";
+import { boundedRecord } from "./bounded-record.ts";
 import { RequestHeaders, RequestQuery } from "./secret-references.ts";
 import { hasOneLogin, oneLogin, ToolConnection } from "./tool-connection.ts";
 
@@ -34,9 +35,7 @@ export const McpTool = z
     headers: RequestHeaders.optional(),
     connection: ToolConnection.optional(),
     approval: McpApprovalPolicy.optional(),
-    tool_approvals: z
-      .record(z.string().min(1).max(128), ApprovalPolicy)
-      .refine((policies) => Object.keys(policies).length <= 128, "At most 128 tools")
+    tool_approvals: boundedRecord(z.string().min(1).max(128), ApprovalPolicy, 128)
       .optional()
       .describe("For single tools, by the server's own name for them: takes precedence over `approval`.")
       .meta({ example: { delete_file: "always" } }),

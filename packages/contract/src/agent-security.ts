@@ -15,7 +15,7 @@ export const SecuritySettings = z
       requests: z.int().min(1).max(1_000_000),
       window: z.string().regex(/^[1-9]\d{0,5}[smhd]$/, "Expected a duration such as 30s, 1m or 1h"),
     }),
-    mfa: z.strictObject({ enabled: z.boolean(), operations: z.array(z.enum(["delete", "update"])) }),
+    mfa: z.strictObject({ enabled: z.boolean(), operations: z.array(z.enum(["delete", "update"])).max(2) }),
   })
   .partial()
   .meta({ id: "SecuritySettings" });

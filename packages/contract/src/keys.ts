@@ -59,7 +59,12 @@ const CreateKey = z
       .max(128)
       .optional()
       .describe("Id or name of the only agent that the key can access. The default is all agents."),
-    permissions: z.array(Permission).min(1).optional().describe("Give either `permissions` or `role`."),
+    permissions: z
+      .array(Permission)
+      .min(1)
+      .max(Permission.options.length)
+      .optional()
+      .describe("Give either `permissions` or `role`."),
     role: Role.optional().describe("Give either `role` or `permissions`."),
     expires_at: Instant.optional(),
   })

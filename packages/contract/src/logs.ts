@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { boundedRecord } from "./bounded-record.ts";
 import { cursorList, cursorQuery, Instant, single, Timestamp } from "./envelopes.ts";
 import { AgentRef, RequestId } from "./ids.ts";
 import type { OperationTable } from "./operation.ts";
@@ -30,8 +31,7 @@ const NewLogEntry = z
     request_id: RequestId.optional().describe(
       "The run that the entry belongs to. `metadata.request_id` says the same.",
     ),
-    metadata: z
-      .record(z.string().max(100), z.unknown())
+    metadata: boundedRecord(z.string().max(100), z.unknown(), maxMetadataBytes / 4)
       .refine((value) => bytesOf(value) <= maxMetadataBytes, "Larger than 16 KiB")
       .default({})
       .describe("A `request_id` in it is the id of the run that the entry belongs to, as in the entries of Get logs."),

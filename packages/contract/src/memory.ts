@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { boundedRecord } from "./bounded-record.ts";
 import { cappedList, Instant, Pagination, pageQuery, single, Timestamp } from "./envelopes.ts";
 import { AgentRef, ClearId, MemoryId, RequestId } from "./ids.ts";
 import type { OperationTable } from "./operation.ts";
@@ -7,9 +8,12 @@ const ShortText = z.string().min(1).max(256);
 export const maxMemoryLength = 8192;
 const maxMetadataBytes = 4 * 1024;
 const bytesOf = (value: unknown): number => new TextEncoder().encode(JSON.stringify(value)).length;
-const Metadata = z
-  .record(z.string().max(100), z.unknown())
-  .refine((value) => bytesOf(value) <= maxMetadataBytes, "Larger than 4 KiB");
+/** No more fit into its bytes. */
+const maxMetadataEntries = maxMetadataBytes / 4;
+const Metadata = boundedRecord(z.string().max(100), z.unknown(), maxMetadataEntries).refine(
+  (value) => bytesOf(value) <= maxMetadataBytes,
+  "Larger than 4 KiB",
+);
 
 export const Memory = z
   .object({

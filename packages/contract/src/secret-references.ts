@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { boundedRecord } from "./bounded-record.ts";
 
 export const SecretName = z
   .string()
@@ -36,15 +37,24 @@ const Template = z
   .refine(hasOnlySecretReferences, wrongReference);
 
 const maxEntries = 16;
-const hasFewEntries = (entries: object): boolean => Object.keys(entries).length <= maxEntries;
 
 /** Headers that Perch sets itself, and those that change how a request is transported. */
 const ownHeaders = new Set([
   ...["accept", "accept-encoding", "connection", "cookie2", "date", "expect", "host", "idempotency-key", "keep-alive"],
   ...["last-event-id", "signature", "signature-agent", "signature-input", "te", "traceparent", "tracestate", "trailer"],
   ...["transfer-encoding", "upgrade", "user-agent", "via", "x-request-id"],
+  // What a proxy says of its client: behind one, a server would believe it.
+  ...[
+    "cf-connecting-ip",
+    "client-cert",
+    "client-cert-chain",
+    "forwarded",
+    "true-client-ip",
+    "x-client-ip",
+    "x-real-ip",
+  ],
 ]);
-const ownPrefixes = ["content-", "mcp-", "perch-", "proxy-", "sec-", "webhook-", "x-service-"];
+const ownPrefixes = [...["content-", "mcp-", "perch-", "proxy-", "sec-", "webhook-", "x-forwarded-", "x-service-"]];
 
 const isOwnHeader = (name: string): boolean => {
   const lower = name.toLowerCase();
@@ -57,9 +67,7 @@ const HeaderName = z
   .refine((name) => !isOwnHeader(name), "Perch sets this header itself");
 
 /** Headers that a request carries besides those of Perch. Values may refer to secrets. */
-export const RequestHeaders = z
-  .record(HeaderName, Template)
-  .refine(hasFewEntries, `At most ${maxEntries}`)
+export const RequestHeaders = boundedRecord(HeaderName, Template, maxEntries)
   .refine(
     (headers) => new Set(Object.keys(headers).map((name) => name.toLowerCase())).size === Object.keys(headers).length,
     "Two headers have the same name",
@@ -68,7 +76,6 @@ export const RequestHeaders = z
 
 const ParameterName = z.string().regex(/^[\w.$[\]-]{1,64}$/, "Use 1 to 64 letters, digits and _ . $ [ ] -");
 
-export const RequestQuery = z
-  .record(ParameterName, Template)
-  .refine(hasFewEntries, `At most ${maxEntries}`)
-  .describe("Query parameters to send. A value may refer to secrets: `{{secret.maps_key}}`.");
+export const RequestQuery = boundedRecord(ParameterName, Template, maxEntries).describe(
+  "Query parameters to send. A value may refer to secrets: `{{secret.maps_key}}`.",
+);

@@ -88,6 +88,8 @@ describe("a reference to a secret", () => {
 describe("headers and query parameters of a request", () => {
   test.each([
     ["one that Perch sets", { "User-Agent": "x" }],
+    ["what a proxy says of its client", { "X-Forwarded-For": "203.0.113.7" }],
+    ["what a proxy says of its client", { "Client-Cert": "x" }],
     ["one that Perch signs", { "Signature-Input": "x" }],
     ["one that says whose agent calls", { "Perch-Organisation": "org_01m7evf01ne8nv228qpt0msbq9" }],
     ["one of the body", { "Content-Type": "text/plain" }],
