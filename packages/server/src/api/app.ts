@@ -24,6 +24,7 @@ import type { ChangeOnce } from "./change-once.ts";
 import { connectRoutes } from "./connect-routes.ts";
 import { readConsoleFiles } from "./console-files.ts";
 import { consoleRoutes } from "./console-routes.ts";
+import { hasMoreValues } from "./count-json-values.ts";
 import { documentationRoutes } from "./documentation.ts";
 import { errorBody, replyWithError } from "./error-reply.ts";
 import { frontPageRoute } from "./front-page.ts";
@@ -34,11 +35,14 @@ import { measureRequests } from "./measure-requests.ts";
 import { refuseOtherHosts } from "./refuse-other-hosts.ts";
 import { createClientOf } from "./request-client.ts";
 import { type OnRequestEnded, watchRequests } from "./request-ended.ts";
+import { securityContactRoute } from "./security-contact-route.ts";
 import { securityHeaders } from "./security-headers.ts";
 import { signInRoutes } from "./sign-in-routes.ts";
 import { traceRequests } from "./trace-requests.ts";
 
 const bodyLimitBytes = 1024 * 1024;
+/** Objects, lists and what they hold: what a body costs grows with them, not with its bytes. */
+const maxBodyValues = 20_000;
 
 const exposedHeaders = [
   "etag",
@@ -69,6 +73,8 @@ interface HttpSettings {
   /** Whether `/console` is served. */
   readonly console: boolean;
   readonly publicUrl: string | undefined;
+  /** Where to report a weakness of this installation. */
+  readonly securityContact: string | undefined;
   /** Names that this server answers for; none: any. */
   readonly allowedHosts: readonly string[];
   /** Undefined: a proxy in front of this server ends TLS. */
@@ -91,6 +97,7 @@ interface AppOptions {
   readonly openStreams: Pick<Share, "take" | "refusal">;
   readonly heartbeatMs?: number | undefined;
   readonly readKeyDirectory: ReadKeyDirectory;
+  readonly now: () => Date;
   readonly readiness: Readiness;
   /** Undefined if people cannot sign in. */
   readonly people: PersonSignIn | undefined;
@@ -139,12 +146,19 @@ function createFastify({ http, logger }: Pick<AppOptions, "http" | "logger">) {
   });
 }
 
+const tooManyValues = () =>
+  new ApiError(
+    "payload_too_large",
+    `The body has more than ${maxBodyValues} values. Send it in parts, or with fewer lists and fields.`,
+  );
+
 /** Accepts JSON only. An empty body counts as no body, because many clients send the header without one. */
 function acceptJson(app: FastifyInstance): void {
   const parseJson = app.getDefaultJsonParser("error", "error");
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("application/json", { parseAs: "string" }, (request, body, done) => {
     if (body === "") done(null, undefined);
+    else if (hasMoreValues(body as string, maxBodyValues)) done(tooManyValues());
     else void parseJson(request, body as string, done);
   });
 }
@@ -303,7 +317,8 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   approvalLinkRoutes(app, options, clientOf);
   if (http.publicUrl !== undefined) connectRoutes(app, { ...options, publicUrl: http.publicUrl }, clientOf);
   keyDirectoryRoute(app, options.readKeyDirectory);
-  await documentationRoutes(app);
+  if (http.securityContact !== undefined) securityContactRoute(app, http.securityContact, options.now);
+  await documentationRoutes(app, options.admission);
   refuseUnknownRoutes(app);
   return app;
 }

@@ -86,6 +86,9 @@ function concernedAgents(
 /** The operations with which the key that set an agent's `auth` by mistake can undo it. */
 const openInGracePeriod: readonly OperationKey[] = ["GET /v1/agents/{agent_id}", "PATCH /v1/agents/{agent_id}"];
 
+/** Enough for a key or a token. A caller without a key gets no more of the server. */
+const publicBodyBytes = 4096;
+
 /** The facts of an operation that are the same for all of its requests. */
 interface Route {
   readonly key: OperationKey;
@@ -210,6 +213,7 @@ export function bindOperations(app: FastifyInstance, options: BindOptions): void
       method,
       url,
       config: { operation: key },
+      ...(permission === "public" && { bodyLimit: publicBodyBytes }),
       // Before the body is read, so that unauthenticated requests cost no parsing.
       onRequest: async (request, reply) => {
         request.operation = key;

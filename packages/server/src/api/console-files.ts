@@ -1,11 +1,10 @@
-import { createHash } from "node:crypto";
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { type Encoding, etagOfFile, type ServedFile } from "./served-file.ts";
 
-/** How a file may be sent, the smallest first: the suffix under which the build keeps that form. */
-const encodings = { br: ".br", gzip: ".gz" } as const;
-export type Encoding = keyof typeof encodings;
+/** The suffix under which the build keeps each form of a file. */
+const suffixes = { br: ".br", gzip: ".gz" } as const satisfies Record<Encoding, string>;
 
 const contentTypes: Readonly<Record<string, string>> = {
   ".js": "text/javascript; charset=utf-8",
@@ -14,15 +13,6 @@ const contentTypes: Readonly<Record<string, string>> = {
   ".md": "text/plain; charset=utf-8",
 };
 
-export interface ConsoleFile {
-  readonly contentType: string;
-  readonly etag: string;
-  /** Its name changes with its content, so a browser never needs to ask for it again. */
-  readonly isImmutable: boolean;
-  readonly content: Buffer;
-  readonly encoded: ReadonlyMap<Encoding, Buffer>;
-}
-
 export interface ConsoleFiles {
   /**
    * The page for every address that does not name a file. It has `styleNonceMark` in place of each response's own
@@ -30,7 +20,7 @@ export interface ConsoleFiles {
    */
   readonly page: string;
   /** By path below `/console/`. */
-  readonly files: ReadonlyMap<string, ConsoleFile>;
+  readonly files: ReadonlyMap<string, ServedFile>;
 }
 
 export const styleNonceMark = "__STYLE_NONCE__";
@@ -39,16 +29,17 @@ export const styleNonceMark = "__STYLE_NONCE__";
 export const consoleDir = (): string =>
   fileURLToPath(new URL("dist", import.meta.resolve("@perch/console/package.json")));
 
-function readFile(dir: string, path: string, contentType: string): ConsoleFile {
+function readFile(dir: string, path: string, contentType: string): ServedFile {
   const file = join(dir, path);
   const content = readFileSync(file);
-  const encoded = Object.entries(encodings).flatMap(([encoding, suffix]) =>
+  const encoded = Object.entries(suffixes).flatMap(([encoding, suffix]) =>
     existsSync(file + suffix) ? [[encoding as Encoding, readFileSync(file + suffix)] as const] : [],
   );
   return {
     contentType,
-    etag: `W/"${createHash("sha256").update(content).digest("base64url").slice(0, 27)}"`,
-    isImmutable: path.startsWith("assets/"),
+    // The name of an asset changes with its content, so a browser never needs to ask for it again.
+    cacheControl: path.startsWith("assets/") ? "public, max-age=31536000, immutable" : "no-cache",
+    etag: etagOfFile(content),
     content,
     encoded: new Map(encoded),
   };

@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
-import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply } from "fastify";
 import { ApiError } from "../platform/api-error.ts";
-import { type ConsoleFile, type ConsoleFiles, type Encoding, styleNonceMark } from "./console-files.ts";
+import { type ConsoleFiles, styleNonceMark } from "./console-files.ts";
+import { sendFile } from "./served-file.ts";
 
 /** The sources that the page may load and reach: this server, and style elements with the nonce of this response. */
 const pagePolicy = (nonce: string): string =>
@@ -33,29 +34,6 @@ const sendPage = (reply: FastifyReply, { page }: ConsoleFiles): FastifyReply => 
     .type("text/html; charset=utf-8")
     .send(page.replaceAll(styleNonceMark, nonce));
 };
-
-const accepts = (header: string | undefined, encoding: Encoding): boolean =>
-  (header ?? "").split(",").some((item) => {
-    const [name, weight] = item.split(";").map((part) => part.trim().toLowerCase());
-    return name === encoding && !/^q=0(\.0*)?$/.test(weight ?? "");
-  });
-
-const isUnchanged = (header: string | undefined, etag: string): boolean =>
-  (header ?? "").split(",").some((item) => item.trim() === etag);
-
-function sendFile({ headers }: FastifyRequest, reply: FastifyReply, file: ConsoleFile): FastifyReply {
-  const [encoding, content] =
-    [...file.encoded].find(([each]) => accepts(headers["accept-encoding"], each)) ??
-    ([undefined, file.content] as const);
-  const vary = [reply.getHeader("vary"), "Accept-Encoding"].filter(Boolean).join(", ");
-  reply
-    .header("cache-control", file.isImmutable ? "public, max-age=31536000, immutable" : "no-cache")
-    .header("etag", file.etag)
-    .header("vary", vary);
-  if (isUnchanged(headers["if-none-match"], file.etag)) return reply.code(304).send();
-  if (encoding) reply.header("content-encoding", encoding);
-  return reply.type(file.contentType).send(content);
-}
 
 const notBuilt = "The console is not built in this checkout. Build it: pnpm --filter @perch/console build\n";
 

@@ -2,8 +2,10 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import scalar from "@scalar/fastify-api-reference";
-import type { FastifyInstance } from "fastify";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { Admission } from "./admission.ts";
 import { type OpenApiDocument, pageDocument, tabStorageScript } from "./documentation-page.ts";
+import { createServedText, sendFile } from "./served-file.ts";
 
 const documentFile = createRequire(import.meta.url).resolve("@perch/contract/openapi.json");
 const tabStoragePath = "/docs/tab-storage.js";
@@ -27,22 +29,31 @@ function pagePolicy(html: string): string {
 const icon =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><path d="M1 12h14v1.5H1z"/><circle cx="8" cy="7.5" r="4"/><circle cx="9.5" cy="6.5" r=".8" fill="#fff"/></svg>';
 
-/** `/openapi.json`, and a reference page at `/docs` that loads nothing from outside. */
-export async function documentationRoutes(app: FastifyInstance): Promise<void> {
-  const document = JSON.parse(readFileSync(documentFile, "utf8")) as OpenApiDocument;
-  const shownDocument = pageDocument(document);
-  app.get("/openapi.json", async (_, reply) => reply.header("cache-control", "public, max-age=60").send(document));
+const cacheControl = "public, max-age=60";
+const json = "application/json; charset=utf-8";
+const readDocument = () => JSON.parse(readFileSync(documentFile, "utf8")) as OpenApiDocument;
+
+/** `/openapi.json`, and a reference page at `/docs` that loads nothing from outside. Both need no key, so an address has a limit. */
+export async function documentationRoutes(
+  app: FastifyInstance,
+  { admitUnauthenticated }: Pick<Admission, "admitUnauthenticated">,
+): Promise<void> {
+  const limit = { onRequest: ({ ip }: FastifyRequest) => admitUnauthenticated(ip) };
+  const document = createServedText(json, cacheControl, () => JSON.stringify(readDocument()));
+  const shownDocument = createServedText(json, cacheControl, () => JSON.stringify(pageDocument(readDocument())));
+  app.get("/openapi.json", limit, async (request, reply) => sendFile(request, reply, document()));
   app.get("/favicon.ico", async (_, reply) => reply.type("image/svg+xml").send(icon));
   await app.register(async (pages) => {
+    pages.addHook("onRequest", limit.onRequest);
     pages.addHook("onSend", async (_, reply, payload) => {
-      reply.header("cache-control", "public, max-age=60");
+      reply.header("cache-control", cacheControl);
       if (typeof payload !== "string" || !String(reply.getHeader("content-type")).startsWith("text/html"))
         return payload;
       reply.header("content-security-policy", pagePolicy(payload));
       // Before all other scripts.
       return payload.replace("<head>", `<head><script src="${tabStoragePath}"></script>`);
     });
-    pages.get("/docs/openapi.json", async () => shownDocument);
+    pages.get("/docs/openapi.json", async (request, reply) => sendFile(request, reply, shownDocument()));
     pages.get(tabStoragePath, async (_, reply) => reply.type("text/javascript; charset=utf-8").send(tabStorageScript));
     await pages.register(scalar, {
       routePrefix: "/docs",

@@ -19,9 +19,12 @@ export function errorBody({ code, message, retryAfterSeconds, retryable, details
 }
 
 /** Errors from Fastify itself, before a handler ran; undefined if the fault is ours. */
-function fromFramework(error: FastifyError): ApiError | undefined {
-  if (error.statusCode === 413)
-    return new ApiError("payload_too_large", "The body is larger than 1 MiB.", { cause: error });
+function fromFramework(error: FastifyError, { routeOptions }: FastifyRequest): ApiError | undefined {
+  if (error.statusCode === 413) {
+    const kib = (routeOptions.bodyLimit ?? 0) / 1024;
+    const message = `The body is larger than ${kib < 1024 ? `${kib} KiB` : `${kib / 1024} MiB`}.`;
+    return new ApiError("payload_too_large", message, { cause: error });
+  }
   if (error.statusCode === 415) {
     return new ApiError("invalid_request", "Send the body as JSON, with the header `Content-Type: application/json`.", {
       cause: error,
@@ -41,9 +44,9 @@ function fromFramework(error: FastifyError): ApiError | undefined {
   return undefined;
 }
 
-function toApiError(error: FastifyError | Error, correlationId: string): ApiError {
+function toApiError(error: FastifyError | Error, request: FastifyRequest): ApiError {
   if (error instanceof ApiError) return error;
-  const refusal = "statusCode" in error ? fromFramework(error) : undefined;
+  const refusal = "statusCode" in error ? fromFramework(error, request) : undefined;
   if (refusal) return refusal;
   if (isConnectionFailure(error)) {
     return new ApiError(
@@ -64,7 +67,7 @@ function toApiError(error: FastifyError | Error, correlationId: string): ApiErro
   }
   return new ApiError(
     "server_error",
-    `Something failed on our side. Try again; if it persists, report the correlation id ${correlationId}.`,
+    `Something failed on our side. Try again; if it persists, report the correlation id ${request.id}.`,
     { cause: error },
   );
 }
@@ -74,7 +77,7 @@ export function replyWithError(
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
-  const apiError = toApiError(error, request.id);
+  const apiError = toApiError(error, request);
   const status = errorStatus[apiError.code];
   // A run that takes longer than its request waits is not a server error.
   if (status >= 500 && apiError.code !== "still_running") {

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { usePerch } from "../../test/support/harness.ts";
 import { version } from "../platform/version.ts";
 
-const perch = usePerch({ unauthenticatedRequestsPerMinute: 1, corsOrigins: ["https://app.example"] });
+const perch = usePerch({ unauthenticatedRequestsPerMinute: 4, corsOrigins: ["https://app.example"] });
 
 async function get(accept?: string) {
   const response = await fetch(perch().url, { headers: { origin: "https://app.example", ...(accept && { accept }) } });
@@ -75,8 +75,9 @@ describe("GET /", () => {
     expect(text).not.toMatch(/https?:\/\/|<script/);
   });
 
-  test("does not count against the limit of requests without a key", async () => {
+  test("does not count against the limit of requests without a key, as documents do", async () => {
     for (let request = 0; request < 5; request++) expect((await get()).status).toBe(200);
     expect((await fetch(`${perch().url}/v1/agents`)).status).toBe(401);
+    expect((await fetch(`${perch().url}/openapi.json`)).status).toBe(429);
   });
 });

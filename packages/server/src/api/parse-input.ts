@@ -1,6 +1,7 @@
 import type { ErrorDetail, Operation } from "@perch/contract";
 import type { z } from "zod";
 import { ApiError } from "../platform/api-error.ts";
+import { boundsOf } from "./judge-bounds.ts";
 
 /** The parts of a request: as they were sent, or as they were parsed. */
 interface Input {
@@ -8,6 +9,9 @@ interface Input {
   readonly query: unknown;
   readonly body: unknown;
 }
+
+/** Enough to fix a request by; the error body stays small whatever was sent. */
+const maxDetails = 20;
 
 const valueAt = (root: unknown, path: readonly PropertyKey[]): unknown =>
   path.reduce<unknown>((value, key) => (value as Record<PropertyKey, unknown> | undefined | null)?.[key], root);
@@ -34,7 +38,7 @@ function describeIssue(issue: z.core.$ZodIssue): string {
 function toDetails(issue: z.core.$ZodIssue, raw: unknown, part: string): ErrorDetail[] {
   const field = fieldOf(issue);
   if (issue.code === "unrecognized_keys") {
-    return issue.keys.map((key) => ({
+    return issue.keys.slice(0, maxDetails).map((key) => ({
       field: field ? `${field}.${key}` : key,
       error: `Unknown ${part === "query" ? "parameter" : "field"}`,
     }));
@@ -46,8 +50,6 @@ function toDetails(issue: z.core.$ZodIssue, raw: unknown, part: string): ErrorDe
 const isPlainObject = (value: unknown): value is object =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Enough to fix a request by; the error body stays small whatever was sent. */
-const maxDetails = 20;
 const maxDepth = 64;
 
 /** PostgreSQL stores no NUL and no lone surrogate, in text or in JSON; unlimited nesting would overflow the stack. */
@@ -95,12 +97,17 @@ const refusePart =
       details.push({ field, error: part === "body" ? "This operation takes no body" : "Unknown parameter" });
   };
 
-const parsePart =
-  (part: Part, schema: z.ZodObject): ParsePart =>
-  (value, details) => {
+function parsePart(part: Part, schema: z.ZodObject): ParsePart {
+  const judgeBounds = boundsOf(schema);
+  return (value, details) => {
     // Before the schema: validation recurses as deep as its input. Only a body can be deep.
     if (part === "body" && isTooDeep(value)) {
       details.push(...findUnstorable(value, "", 0).slice(0, maxDetails));
+      return undefined;
+    }
+    const outOfBounds = judgeBounds?.(value);
+    if (outOfBounds) {
+      details.push({ field: outOfBounds.path.map(String).join("."), error: outOfBounds.message });
       return undefined;
     }
     const result = schema.safeParse(value);
@@ -112,6 +119,7 @@ const parsePart =
     }
     return result.data;
   };
+}
 
 const createParsePart = (part: Part, schema: z.ZodObject | undefined): ParsePart =>
   schema ? parsePart(part, schema) : refusePart(part);
@@ -142,5 +150,5 @@ function invalidInput(details: readonly ErrorDetail[]): ApiError {
     details.length === 1 && first?.error === "Required"
       ? `Missing required parameter: ${first.field}`
       : "Validation failed";
-  return new ApiError("invalid_request", message, { details });
+  return new ApiError("invalid_request", message, { details: details.slice(0, maxDetails) });
 }

@@ -21,7 +21,7 @@ import { createServingDirectory } from "../resources/deployments/serving-directo
 import { createHasSecondFactor } from "../resources/keys/has-second-factor.ts";
 import { createFindUsage } from "../resources/quotas/quota-usage.ts";
 import { composeGuard } from "./compose-guard.ts";
-import { composePreflight } from "./compose-preflight.ts";
+import { composePreflight, listBuiltInModels } from "./compose-preflight.ts";
 import { type Core, depsOf } from "./core.ts";
 import { composeDecisions } from "./decisions.ts";
 import { composeReadInstallation } from "./installation.ts";
@@ -104,6 +104,7 @@ function composeHandlers(core: Core, { directories, limits, factors, work, decis
     checkUrl: composeUrlCheck(core),
     publicUrl: config.publicUrl,
     installation: config.providers,
+    builtInModels: listBuiltInModels(core),
     readInstallation: composeReadInstallation(core, schema),
     instanceDemandsMfa: config.security.mfa?.enabled === true,
     people: people.source,
@@ -152,6 +153,7 @@ function composeApp(core: Core, parts: Parts, heartbeatMs: number | undefined): 
     tracing: core.tracing,
     openStreams: core.shares.of.openStreams,
     readKeyDirectory: composeKeyDirectory(core),
+    now,
     readiness: {
       checks: { database: databaseCheck(db, schema) },
       listSilent: core.dependencies.listSilent,

@@ -1,5 +1,5 @@
 import { actFor } from "../fairness/acting-organisation.ts";
-import { createBuiltInModels } from "../outbound/models/built-in-models.ts";
+import { builtInModels, createBuiltInModels } from "../outbound/models/built-in-models.ts";
 import { createTools } from "../outbound/tools/tools.ts";
 import { version } from "../platform/version.ts";
 import { checkApprovals, checkApprovalsOfServer } from "../resources/approvals/approval-check-rules.ts";
@@ -10,10 +10,13 @@ import { composeFindToken } from "./connections.ts";
 import type { Core } from "./core.ts";
 import { composeSignedFetch } from "./signing.ts";
 
+/** The models that need no provider, without `perch/`. */
+export const listBuiltInModels = ({ config }: Pick<Core, "config">): readonly string[] => builtInModels(config);
+
 export const composeFindModel = ({ config, db, keys, outbound, telemetry }: Core): FindModel =>
   createFindModel({
     db,
-    builtIn: createBuiltInModels({ scriptUrl: config.scriptModelUrl }),
+    builtIn: createBuiltInModels(config),
     installation: config.providers,
     providerKeys: keys.providerKeys,
     resolveCall: outbound.resolveCall,

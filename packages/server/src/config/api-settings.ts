@@ -36,6 +36,15 @@ export const apiSettings = {
       .refine((list) => list.every(isOrigin), "must be origins such as https://app.example, separated by commas")
       .describe("Origins that may call the API from a browser (CORS), separated by commas. None by default."),
   ),
+  securityContact: setting(
+    "PERCH_SECURITY_CONTACT",
+    z
+      .url({ protocol: /^(https|mailto|tel)$/, error: "must be an address such as mailto:security@perch.example" })
+      .optional()
+      .describe(
+        "Where to report a weakness of this installation, such as mailto:security@perch.example. Served at /.well-known/security.txt; without it there is no such file.",
+      ),
+  ),
   console: setting(
     "PERCH_CONSOLE",
     onOrOff.default(true).describe("Whether this node serves the web console under /console."),

@@ -4,6 +4,7 @@ import { HttpUrl, ModelRef, ProviderApiKey, ProviderModels, ProviderName, Provid
 import { z } from "zod";
 import {
   httpUrl,
+  onOrOff,
   parsedJson,
   type SettingTable,
   secretSetting,
@@ -86,6 +87,14 @@ export const modelSettings = {
       .optional()
       .describe(
         "Directory with the weights of `perch/minilm`, which `perch-server install-embedder` downloads. The default is `~/.local/share/perch/minilm`, and `.models/minilm` in a checkout.",
+      ),
+  ),
+  scriptModel: setting(
+    "PERCH_SCRIPT_MODEL",
+    onOrOff
+      .default(true)
+      .describe(
+        "Whether agents may use `perch/script`, which costs nothing and calls tools as fast as they answer. The chart and the compose files turn it off.",
       ),
   ),
   scriptModelUrl: setting(

@@ -19,12 +19,13 @@ interface FindModelDeps extends UsableProviderDeps {
 export function createFindModel(deps: FindModelDeps): FindModel {
   const { db, builtIn, installation, idleTimeoutMs, withTiming } = deps;
   const findUsableProvider = createFindUsableProvider(deps);
+  const builtInNames = Object.keys(builtIn).map((ref) => ref.slice("perch/".length));
 
   const unknownModelError = async (organisationId: string, ref: string): Promise<PermanentModelError> => {
     const ownProviders = await db.inOrganisation(organisationId, (trx) =>
       listProviders(trx, { organisationId }, { limit: 50, offset: 0, sort: "name" }),
     );
-    const known = listUsableModels(installation, ownProviders).map(({ id }) => id);
+    const known = listUsableModels(builtInNames, installation, ownProviders).map(({ id }) => id);
     const shown = known.slice(0, 10).join(", ") + (known.length > 10 ? " and others (GET /v1/models)" : "");
     return new PermanentModelError(
       `There is no model ${ref} here. Use one of ${shown}, or add a provider: POST /v1/providers.`,

@@ -1,5 +1,4 @@
 import type { ModelEntry } from "@perch/contract";
-import { builtInModels } from "../../outbound/models/built-in-models.ts";
 import type { ProviderSettings } from "../../outbound/models/provider-model.ts";
 
 /** A provider that the operator gives to every organisation. An empty list of models means any. */
@@ -15,12 +14,13 @@ const toModelEntries = (
 
 /** The models that an organisation's agents can use. Its own provider hides the installation's of the same name. */
 export function listUsableModels(
+  builtIn: readonly string[],
   installation: readonly InstallationProvider[],
   own: readonly { readonly name: string; readonly models: readonly string[] }[],
 ): ModelEntry[] {
   const names = new Set(own.map(({ name }) => name));
   return [
-    ...toModelEntries({ name: "perch", models: builtInModels }, "built-in"),
+    ...toModelEntries({ name: "perch", models: builtIn }, "built-in"),
     ...own.flatMap((provider) => toModelEntries(provider, "organisation")),
     ...installation
       .filter(({ name }) => !names.has(name))

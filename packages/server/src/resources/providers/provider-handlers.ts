@@ -16,6 +16,8 @@ import { toProvider } from "./to-provider.ts";
 interface ProviderDeps {
   readonly db: Database;
   readonly installation: readonly InstallationProvider[];
+  /** The models that need no provider, without `perch/`. */
+  readonly builtInModels: readonly string[];
   readonly providerKeys: Sealer;
   readonly quotas: Quotas;
 }
@@ -28,12 +30,12 @@ function requireOrganisationKey({ onlyAgentId }: Caller): void {
     throw forbidden("This key belongs to one agent. Manage model providers with an organisation's key.");
 }
 
-export const providerHandlers = ({ db, installation, providerKeys, quotas }: ProviderDeps) =>
+export const providerHandlers = ({ db, installation, builtInModels, providerKeys, quotas }: ProviderDeps) =>
   ({
     "GET /v1/models": ({ query }, { scope }) =>
       db.inOrganisation(scope.organisationId, async (trx) => {
         const own = await queries.listProviders(trx, scope, { limit: maxProviders, offset: 0, sort: "name" });
-        const models = listUsableModels(installation, own);
+        const models = listUsableModels(builtInModels, installation, own);
         return page(models.slice(query.offset, query.offset + query.limit), query, models.length);
       }),
 
