@@ -173,7 +173,7 @@ export const stages: readonly Stage[] = [
     cpuSeconds: 480,
     cores: 2,
     needs: ["services", "bundle", "console"],
-    checks: [{ tests: ["services", "acceptance", "console"], workers: 4, only: longTests }],
+    checks: [{ tests: ["services", "acceptance", "console"], workers: 3, only: longTests }],
   },
   {
     name: "quick-start",

@@ -101,7 +101,7 @@ describe("a value that a file asks for", () => {
       asked.push(question);
       return answer === true;
     };
-    const terminal = { isInputInteractive: answer !== undefined, confirm } as unknown as Session["terminal"];
+    const terminal = { isInteractive: answer !== undefined, confirm } as unknown as Session["terminal"];
     return createAgreeToSend({ terminal, env: { XDG_CONFIG_HOME: config } });
   };
   afterEach(() => void asked.splice(0));

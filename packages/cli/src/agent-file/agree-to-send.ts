@@ -15,7 +15,7 @@ export function createAgreeToSend({ terminal, env }: Pick<Session, "terminal" | 
     const folder = realpathSync(dirname(agentFile));
     const isKnown = hosts.every((host) => remembered.has("send", folder, variable, host));
     if (isKnown) return true;
-    if (!terminal.isInputInteractive) return source === ".env";
+    if (!terminal.isInteractive) return source === ".env";
     const asked = JSON.stringify([folder, variable, hosts]);
     if (refused.has(asked)) return false;
     const question = `${agentFile} asks for ${variable} of ${source === "environment" ? "your environment" : source}. Its agent would send the value to ${hosts.join(", ")}. Allow it?`;

@@ -11,7 +11,7 @@ import {
 import { perchCommand } from "../perch-command.ts";
 import { Problem } from "../problem.ts";
 import { type AgentCheck, checkAgent } from "./check-agent.ts";
-import { type AgreeToSend, createFindValue, type FindValue } from "./declared-secrets.ts";
+import { type AgreeToSend, createFindValue, type ValueSource } from "./declared-secrets.ts";
 import { type Change, changesBetween, hideSecrets, type ShownChange } from "./difference.ts";
 import { type Fields, isObject } from "./fields.ts";
 import { type LiveVersion, listLiveVersions } from "./live-versions.ts";
@@ -110,12 +110,7 @@ function warnOfAuth({ name, fields }: AgentDocument, changes: readonly ShownChan
   return [`auth: requests to ${name} will need a user's token as well as a key. ${takeBack}`];
 }
 
-interface Values {
-  readonly findValue: FindValue;
-  readonly agreeToSend?: AgreeToSend;
-}
-
-async function planAgent(perch: Perch, document: AgentDocument, values: Values): Promise<Plan> {
+async function planAgent(perch: Perch, document: AgentDocument, values: ValueSource): Promise<Plan> {
   const { name, fields } = document;
   const current = await findAgent(perch, name);
   const planned = await planSecrets(perch, document, !current, values);

@@ -53,6 +53,12 @@ export type FindValue = (variable: string) => FoundValue | undefined;
 /** Whether a value that was found may be sent to the hosts of its secret. */
 export type AgreeToSend = (secret: DeclaredSecret, found: FoundValue, agentFile: string) => Promise<boolean>;
 
+export interface ValueSource {
+  readonly findValue: FindValue;
+  /** Not given: every value that is found may be sent. */
+  readonly agreeToSend?: AgreeToSend;
+}
+
 function readEnvFile(file: string): NodeJS.Dict<string> {
   try {
     return parseEnv(readFileSync(file, "utf8"));

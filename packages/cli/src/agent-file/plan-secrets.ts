@@ -2,7 +2,7 @@ import { ForbiddenError, InvalidRequestError, type Perch, type Secret } from "@p
 import { perchCommand } from "../perch-command.ts";
 import { Problem } from "../problem.ts";
 import { setSecret, updateSecret } from "../set-secret.ts";
-import type { AgreeToSend, DeclaredSecret, FindValue, FoundValue } from "./declared-secrets.ts";
+import type { DeclaredSecret, FoundValue, ValueSource } from "./declared-secrets.ts";
 import type { AgentDocument } from "./read-agent-file.ts";
 import { hostOf, originOf, type SecretReference, secretReferencesOf } from "./secret-references.ts";
 
@@ -88,7 +88,7 @@ function planSecret(
     return {
       step: step(before ? "unchanged" : "missing"),
       hosts: before,
-      warning: `the value of ${variable} was not sent to ${hosts.join(", ")}. Answer y when perch dev asks in a terminal, or put the value into .env beside the file.`,
+      warning: `the value of ${variable} was not sent to ${hosts.join(", ")}. Start perch dev again in a terminal and answer y; without a terminal it sends values of .env beside the file only.`,
     };
   const again = "Set it in the environment or in .env beside the file, and apply again.";
   if (!before)
@@ -158,7 +158,7 @@ export async function planSecrets(
   perch: Perch,
   document: AgentDocument,
   isNew: boolean,
-  { findValue, agreeToSend = async () => true }: { readonly findValue: FindValue; readonly agreeToSend?: AgreeToSend },
+  { findValue, agreeToSend = async () => true }: ValueSource,
 ): Promise<SecretsPlan> {
   const { name: agent, fields, secrets, locationOf } = document;
   const references = secretReferencesOf(fields);

@@ -18,6 +18,19 @@ async function startServer(options: McpServerOptions = {}) {
   opened.push(server);
   return server;
 }
+/** A server that needs no handshake (2026-07-28), with these results by method. */
+async function startStateless(results: () => Readonly<Record<string, object>>) {
+  const cached = { ttlMs: 0, cacheScope: "public" };
+  const discover = { supportedVersions: ["2026-07-28"], capabilities: { tools: {} } };
+  const server = await startToolServer(({ body }) => {
+    const { id, method } = JSON.parse(body) as { id: number; method: string };
+    const all: Readonly<Record<string, object>> = { "server/discover": discover, ...results() };
+    const extra = method === "tools/call" ? {} : cached;
+    return { body: { jsonrpc: "2.0", id, result: { resultType: "complete", ...extra, ...all[method] } } };
+  });
+  opened.push(server);
+  return server;
+}
 const testTimeout = () => AbortSignal.timeout(10_000);
 const list = (servers: Readonly<Record<string, string>>, signal = testTimeout()) =>
   tools.list(
@@ -34,24 +47,8 @@ const call = (tool: RunTool, args: unknown = { id: "o1" }, signal = testTimeout(
 const catchError = (promise: Promise<unknown>) => promise.catch((error: unknown) => error);
 
 describe("listing the tools of an MCP server that does not end", () => {
-  /** Answers `tools/list` with this page, and always with another cursor. */
-  const startEndless = async (page: object) => {
-    const server = await startToolServer(({ body }) => {
-      const { id, method } = JSON.parse(body) as { id: number; method: string };
-      const results: Record<string, object> = {
-        "server/discover": {
-          supportedVersions: ["2026-07-28"],
-          capabilities: { tools: {} },
-          ttlMs: 0,
-          cacheScope: "public",
-        },
-        "tools/list": { nextCursor: String(Math.random()), ttlMs: 0, cacheScope: "public", ...page },
-      };
-      return { body: { jsonrpc: "2.0", id, result: { resultType: "complete", ...results[method] } } };
-    });
-    opened.push(server);
-    return server;
-  };
+  const startEndless = (page: object) =>
+    startStateless(() => ({ "tools/list": { nextCursor: String(Math.random()), ...page } }));
   const pagesOf = ({ calls }: Awaited<ReturnType<typeof startToolServer>>) =>
     calls.filter(({ body }) => body.includes("tools/list")).length;
 
@@ -95,22 +92,11 @@ describe("calling an MCP tool", () => {
   });
 
   test("a stateless server (2026-07-28) is called without a handshake, with the headers it asks for", async () => {
-    const server = await startToolServer(({ body }) => {
-      const { id, method } = JSON.parse(body) as { id: number; method: string };
-      const parameters = { type: "object", properties: { id: { type: "string", "x-mcp-header": "Order" } } };
-      const results: Record<string, object> = {
-        "server/discover": {
-          supportedVersions: ["2026-07-28"],
-          capabilities: { tools: {} },
-          ttlMs: 0,
-          cacheScope: "public",
-        },
-        "tools/list": { tools: [{ name: "lookup", inputSchema: parameters }], ttlMs: 0, cacheScope: "public" },
-        "tools/call": { content: [{ type: "text", text: "found" }] },
-      };
-      return { body: { jsonrpc: "2.0", id, result: { resultType: "complete", ...results[method] } } };
-    });
-    opened.push(server);
+    const parameters = { type: "object", properties: { id: { type: "string", "x-mcp-header": "Order" } } };
+    const server = await startStateless(() => ({
+      "tools/list": { tools: [{ name: "lookup", inputSchema: parameters }] },
+      "tools/call": { content: [{ type: "text", text: "found" }] },
+    }));
     const [tool] = await list({ shop: server.url });
     if (!tool) throw new Error("no tool was listed");
     expect(tool.target).toMatchObject({ stateless: true });
