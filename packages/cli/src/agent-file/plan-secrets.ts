@@ -88,7 +88,7 @@ function planSecret(
     return {
       step: step(before ? "unchanged" : "missing"),
       hosts: before,
-      warning: `the value of ${variable} was not sent to ${hosts.join(", ")}. Start perch dev again in a terminal and answer y; without a terminal it sends values of .env beside the file only.`,
+      warning: `the value of ${variable} was not sent to ${hosts.join(", ")}. Start ${perchCommand("dev")} again in a terminal and answer y; without a terminal it sends values of .env beside the file only.`,
     };
   const again = "Set it in the environment or in .env beside the file, and apply again.";
   if (!before)
