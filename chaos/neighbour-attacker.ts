@@ -27,8 +27,8 @@ const send = (message: AttackerMessage) => process.send?.(message);
 
 function sendRequest(apiUrl: string, token: string, asked: AttackRequest, onStatus: (status: string) => void): void {
   const { method = "GET", path, headers, body } = asked;
-  const text = body && JSON.stringify(body);
-  const outgoing = startRequest(`${apiUrl}/v1/agents/${path}`, {
+  const text = typeof body === "object" ? JSON.stringify(body) : body;
+  const outgoing = startRequest(`${apiUrl}${path.startsWith("/") ? "" : "/v1/agents/"}${path}`, {
     agent,
     method,
     headers: {

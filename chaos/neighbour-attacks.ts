@@ -5,10 +5,11 @@ type Pace = readonly [count: number, everySeconds: number, max?: number];
 
 export interface AttackRequest {
   readonly method?: "POST" | "DELETE";
-  /** Below `/v1/agents/`. */
+  /** Below `/v1/agents/`, if it does not begin with `/`. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: object;
+  /** An object, or a text that is sent as it is. */
+  readonly body?: object | string;
   /** The API node that gets it; otherwise they take turns. */
   readonly node?: number;
 }
@@ -18,6 +19,8 @@ export interface Attack {
   readonly free: Pace;
   readonly pro: Pace;
   readonly request: (n: number) => AttackRequest;
+  /** The status of refusals that the attack is after. */
+  readonly refusal?: string;
 }
 
 const events = { accept: "text/event-stream" };
@@ -64,11 +67,18 @@ const badServerAgents = ["silent-model", "trickle-model", "flood-model", "bad-to
 const hostileAgents = ["hostile-model", "hostile-memory"];
 const oneOf = (names: readonly string[], n: number): string => names[n % names.length] ?? "";
 
+/** A megabyte of wrong values, for an operation with a key and for one without. */
+const junk = "0,".repeat(500_000);
+const junkBodies: readonly AttackRequest[] = [
+  { method: "POST", path: "/v1/keys", body: `{"name":"k","permissions":[${junk}0]}` },
+  { method: "POST", path: "/v1/keys/revoke-leaked", body: `{"keys":[${junk}0]}` },
+];
+
 /** The attacks of the bad neighbours, all at once. The names are those of `--only`. */
 export const attacks: Readonly<Record<string, Attack>> = {
   "log-searches": {
     pro: [40, 8],
-    free: [10, 15],
+    free: [10, 20],
     request: (n) => ({ path: `log/logs?contains=needle-${n}` }),
   },
   "large-agents": {
@@ -116,6 +126,13 @@ export const attacks: Readonly<Record<string, Attack>> = {
       body: { environment: "production", version: `version-${n}` },
     }),
   },
+  "junk-bodies": {
+    pro: [1, 1],
+    free: [1, 6],
+    request: (n) => junkBodies[n % junkBodies.length] ?? { path: "" },
+    refusal: "413",
+  },
+  "long-searches": { pro: [1, 1], free: [1, 12], request: (n) => invoke("searched", n, background) },
   "wide-lists": { pro: [1, 1], free: [1, 6], request: () => ({ path: "wide/invocations?limit=100" }) },
 };
 

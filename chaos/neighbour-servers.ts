@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 
 export interface BadServers {
-  /** The path chooses the behaviour of the server: `/silent`, `/trickle`, `/flood`, `/hostile`, `/hook`, `/issuer`. */
+  /** The path chooses the behaviour of the server: `/silent`, `/trickle`, `/flood`, `/escapes`, `/hostile`, `/hook`, `/issuer`. */
   readonly url: string;
   /** The same servers under other addresses, because a limit on one host does not cover them all. */
   readonly hookUrls: readonly string[];
@@ -39,6 +39,10 @@ function flood(response: ServerResponse): void {
   send();
 }
 
+/** Every part of it may be the beginning of the value of `searchedSecret`. */
+const escapes = "ab%41%42".repeat(128 * 1024);
+export const searchedSecret = "ab-searched-secret";
+
 let hostileAnswers = 0;
 
 /** Every second answer is a reply, the others are errors. An embedder gets errors only. */
@@ -71,6 +75,7 @@ export async function startBadServers(): Promise<BadServers> {
     silent: () => undefined,
     trickle: (_, response) => trickle(response),
     flood: (_, response) => flood(response),
+    escapes: (_, response) => void response.writeHead(200, { "content-type": "text/plain" }).end(escapes),
     hostile: answerHostile,
     hook: (_, response) => void setTimeout(() => response.end(), slowHookMs).unref(),
     issuer: (request, response) => answerAsIssuer(request, response, url),

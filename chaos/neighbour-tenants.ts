@@ -3,6 +3,7 @@ import { withClient } from "@perch/testkit/installation/scratch-database.ts";
 import type pg from "pg";
 import { tierLimits } from "../packages/contract/src/index.ts";
 import type { NeighbourCluster, Tenant } from "./neighbour-cluster.ts";
+import { searchedSecret } from "./neighbour-servers.ts";
 
 /**
  * The data of the bad neighbours before they begin. The API would take minutes for most of it, so it is written to the
@@ -90,6 +91,12 @@ const badAgents = (url: string): readonly object[] => [
     limits,
   },
   {
+    name: "searched",
+    ...script({ tool_calls: Array(4).fill({ name: "escapes", arguments: {} }) }, { reply: "done" }),
+    tools: [{ ...toolAt(url, "escapes"), headers: { "x-key": "{{secret.searched}}" } }],
+    limits,
+  },
+  {
     name: "hostile-memory",
     ...echo,
     memory: { recall: true, remember: true, embedder: { model: "hostile/model", dimensions: 384 } },
@@ -168,6 +175,7 @@ export async function createBadTenants(
         base_url: `${servers.url}/${name}/v1`,
         api_key: "key",
       });
+    await post("secrets", { name: "searched", value: searchedSecret, hosts: [servers.url] });
     for (const agent of badAgents(servers.url)) await post("agents", agent);
     await repeat(webhooks[tenant], (i) => {
       const url = `${servers.hookUrls[i % servers.hookUrls.length]}/${i}`;

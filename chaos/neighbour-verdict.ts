@@ -1,4 +1,5 @@
 import type { AttackReport } from "./neighbour-attacker.ts";
+import { attacks } from "./neighbour-attacks.ts";
 import { type Measurements, type Operation, operations } from "./neighbour-victim.ts";
 import type { ProcessFigures, ReadinessFigures } from "./neighbour-watch.ts";
 
@@ -84,7 +85,7 @@ const judgeReadiness = ({ checks, failures, firstFailure }: ReadinessFigures): s
 const misunderstood = ["400", "401", "403", "404", "405", "413", "415", "422"];
 
 function judgeAttack(name: string, statuses: Readonly<Record<string, number>>): string[] {
-  const wrong = misunderstood.filter((status) => statuses[status]);
+  const wrong = misunderstood.filter((status) => statuses[status] && status !== attacks[name]?.refusal);
   const effective = Object.entries(statuses).some(([status, count]) => status !== "429" && count > 0);
   return [
     ...wrong.map((status) => `the attack ${name} is not what it should be: ${statuses[status]} answers ${status}`),

@@ -59,6 +59,8 @@ export async function startOutsideServer(): Promise<OutsideServer> {
       const document = { issuer: url, jwks_uri: `${url}/jwks`, authorization_endpoint: url, token_endpoint: url };
       response.writeHead(server.isIssuerDown ? 500 : 200, { "content-type": "application/json" });
       response.end(JSON.stringify(document));
+    } else if (request.url === "/escapes") {
+      response.writeHead(200, { "content-type": "text/plain" }).end("ab%41%42".repeat(128 * 1024));
     } else if (!request.url?.endsWith("/chat/completions")) {
       response.writeHead(200, { "content-type": "application/json" }).end("{}");
     } else if (server.isProviderDown) {

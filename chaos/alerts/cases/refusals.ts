@@ -54,6 +54,32 @@ export const refusalCases: readonly AlertCase[] = [
     },
   },
   {
+    fault: "an organisation calls a tool without pause whose answers take long to search for secrets",
+    fires: { PerchProcessorTimeUsed: "Give it a smaller tier, or end its key" },
+    cause: async ({ createTenant, run, outside }) => {
+      const tenant = await createTenant("Searched", "enterprise");
+      await tenant.post("secrets", { name: "searched", value: "ab-searched-key", hosts: [outside.url] });
+      const tool = {
+        type: "http",
+        name: "escapes",
+        description: "Answers with escapes.",
+        method: "GET",
+        url: `${outside.url}/escapes`,
+        parameters: { type: "object" },
+        headers: { authorization: "Bearer {{secret.searched}}" },
+      };
+      const steps = [{ tool_calls: Array(8).fill({ name: "escapes", arguments: {} }) }, { reply: "done" }];
+      await tenant.post("agents", {
+        name: "searched",
+        model: "perch/script",
+        instructions: JSON.stringify({ steps }),
+        tools: [tool],
+      });
+      const end = repeat(500, () => tenant.start("searched"));
+      return { repair: () => run(["set-tier", "--organisation", tenant.id, "--tier", "free"]), end };
+    },
+  },
+  {
     fault: "the identity provider answers with errors while a user tries to sign in",
     fires: { PerchIssuerUnavailable: "Start the issuer, or let the node reach it." },
     cause: async ({ api, outside }) => {

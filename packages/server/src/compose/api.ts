@@ -164,7 +164,6 @@ function composeApp(core: Core, parts: Parts, heartbeatMs: number | undefined): 
 /** In the order in which a node ends. */
 const shutdownStepsOf = (app: FastifyInstance, parts: Parts): readonly ShutdownStep[] => [
   { name: "stop accepting and drain requests", limitSeconds: 30, run: () => app.close() },
-  { name: "end the thread that checks schemas", limitSeconds: 2, run: parts.decisions.stop },
   ...parts.work.shutdownSteps,
   { name: "close the engine client", limitSeconds: 5, run: parts.work.engine.close },
   { name: "flush key usage", limitSeconds: 5, run: parts.keyUsage.stop },

@@ -32,10 +32,10 @@ export const composeFindModel = ({ config, db, keys, outbound, telemetry }: Core
  */
 export function composePreflight(core: Core): Preflight {
   const fetch = composeSignedFetch(core);
-  const { findSecrets, resolveCall, oauth } = core.outbound;
+  const { findSecrets, resolveCall, createRedactor, oauth } = core.outbound;
   // A check uses no user's account, so that none of them can turn out to be refused.
   const findToken = composeFindToken(core, () => undefined);
-  const tools = createTools({ fetch, version, resolveCall, findToken });
+  const tools = createTools({ fetch, version, resolveCall, createRedactor, findToken });
   const { publicUrl } = core.config;
   const checkConnection = createCheckConnection({ oauth, findSecrets, findToken, publicUrl });
   const check = createPreflight({

@@ -18,6 +18,7 @@ import { createOAuthClient } from "../outbound/oauth/create-oauth-client.ts";
 import type { OAuthClient } from "../outbound/oauth/oauth-client.ts";
 import { createOwnAddresses, type ListeningAddresses } from "../outbound/own-addresses.ts";
 import type { FindSecrets } from "../outbound/secrets/find-secrets.ts";
+import { type CreateRedactor, createRedactors } from "../outbound/secrets/redactor.ts";
 import { createResolveCall, type ResolveCall } from "../outbound/secrets/resolve-call.ts";
 import type { Logger } from "../platform/logger.ts";
 import type { ShutdownStep } from "../platform/shutdown.ts";
@@ -71,6 +72,7 @@ interface Outbound {
   readonly findSecrets: FindSecrets;
   /** Puts secrets into a call. */
   readonly resolveCall: ResolveCall;
+  readonly createRedactor: CreateRedactor;
   /** For the accounts that tools are called with. */
   readonly oauth: OAuthClient;
   /** Must be loaded before a call is signed, after the data keys. */
@@ -218,7 +220,12 @@ function composeOutbound(
     share,
   });
   const findSecrets = createFindSecrets({ db, sealer: keys.secrets, logger, now: nowMs });
-  const resolveCall = createResolveCall({ findSecrets, onRefused: telemetry.secretRefused });
+  const { processorTime } = shares.of;
+  const createRedactor = createRedactors({
+    processorTime,
+    onWorked: telemetry.worked,
+  });
+  const resolveCall = createResolveCall({ findSecrets, createRedactor, onRefused: telemetry.secretRefused });
   const { publicUrl } = config;
   const oauth = createOAuthClient({ fetch: guarded.fetch, resolveCall, publicUrl, now: nowMs, version });
   const signingKeys = createSigningKeys({ db: db.unscoped, sealer: keys.signingKeySealer, logger, now: nowMs });
@@ -229,6 +236,7 @@ function composeOutbound(
     ownAddresses,
     findSecrets,
     resolveCall,
+    createRedactor,
     oauth,
     signingKeys,
   };

@@ -10,7 +10,10 @@ import { type Core, depsOf } from "./core.ts";
 /** How people decide approvals and consent to connections: with a key, or by a link. */
 export function composeDecisions(core: Core, continueRuns: Pick<ContinueRuns, "start">) {
   const deps = depsOf(core);
-  const { check: checkSchema, stop } = createCheckSchema(core.shares.of);
+  const { check: checkSchema } = createCheckSchema({
+    processorTime: core.shares.of.processorTime,
+    onWorked: core.telemetry.worked,
+  });
   const decideApproval = createDecideApproval(deps);
   const now = () => new Date(core.nowMs());
   return {
@@ -23,6 +26,5 @@ export function composeDecisions(core: Core, continueRuns: Pick<ContinueRuns, "s
     },
     decideByLink: createDecideByLink({ ...deps, decideApproval, checkSchema, continueRuns, now }),
     consentByLink: createConsentByLink(deps),
-    stop,
   };
 }

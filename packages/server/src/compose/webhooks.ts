@@ -28,7 +28,8 @@ export const composeUrlCheck = ({ config, outbound }: Core): CheckUrl =>
 
 /** Deliveries use their own client, so that tools and remote agents do not compete with them for connections. */
 export function composeDeliveries(core: Core) {
-  const { config, db, logger, nowMs, ownAddresses, resolveCall, telemetry, webhookSecrets } = depsOf(core);
+  const { config, createRedactor, db, logger, nowMs, ownAddresses, resolveCall, telemetry, webhookSecrets } =
+    depsOf(core);
   const { allowHttp, allowedRanges } = webhookAddressPolicy(config);
   const timeoutSeconds = config.webhookTimeoutSeconds;
   const client = createGuardedClient({
@@ -41,7 +42,7 @@ export function composeDeliveries(core: Core) {
     db,
     limits: createEndpointLimits({ now: nowMs, random: Math.random, share: core.shares.of.deliveries }),
     resolveCall,
-    findLink: createFindDeliveredLink({ db, approvalLinks: core.keys.approvalLinks, publicUrl: config.publicUrl }),
+    findLink: createFindDeliveredLink({ ...core.keys, db, createRedactor, publicUrl: config.publicUrl }),
     postEvent: createPostEvent({ fetch: client.fetch, allowHttp, timeoutSeconds, now: nowMs }),
     nameAttempt: createNameAttempt({
       findInvocation: createFindInvocation(config.ingressUrls),

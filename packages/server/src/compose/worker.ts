@@ -48,7 +48,8 @@ export async function composeWorker(core: Core, { erasurePauseMs = 2000 }: Worke
   const { engine, changes, continueRuns } = work;
   const engineRuns = createEngineRuns(config.adminUrls);
   const deps = { ...depsOf(core), ...work, engineRuns, now };
-  const outbound = { fetch: composeSignedFetch(core), version, resolveCall: core.outbound.resolveCall };
+  const { resolveCall, createRedactor } = core.outbound;
+  const outbound = { fetch: composeSignedFetch(core), version, resolveCall, createRedactor };
   const { list, call } = createTools({ ...outbound, findToken: composeFindToken(core, engine.dispatchDeliveries) });
   const runSteps = createRunSteps({
     ...deps,

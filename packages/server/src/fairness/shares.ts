@@ -13,6 +13,8 @@ interface ShareRow {
    * the time.
    */
   readonly rest?: number;
+  /** How many may wait for each unit of an organisation's part, if not 32. */
+  readonly maxWaitingPerUnit?: number;
   readonly free: number;
   readonly pro: number;
   readonly enterprise: number;
@@ -44,25 +46,18 @@ export const shareTable = {
     pro: 0.34,
     enterprise: 0.67,
   },
-  // Each keeps the event loop busy.
-  comparisons: {
-    what: "comparisons of versions",
-    total: 2,
-    waitMs: 5000,
+  // Work whose cost an organisation chooses, which is done in threads: searches for secrets, checks against a schema,
+  // comparisons of versions. A unit is a quarter of one thread's time, because it rests after its work.
+  processorTime: {
+    what: "tasks for the processor",
+    total: 64,
+    waitMs: 10_000,
     rest: 3,
-    free: 0.5,
-    pro: 0.5,
-    enterprise: 0.5,
-  },
-  // There is one thread for them, and a schema can be made to keep it busy.
-  schemaChecks: {
-    what: "checks against a schema",
-    total: 2,
-    waitMs: 5000,
-    rest: 3,
-    free: 0.5,
-    pro: 0.5,
-    enterprise: 0.5,
+    // An answer that is being searched has one piece that waits, and the calls under way are limited.
+    maxWaitingPerUnit: 256,
+    free: 0.016,
+    pro: 0.032,
+    enterprise: 0.0625,
   },
   // Each may hold a connection for seconds, while addresses of the organisation's choice do not answer.
   agentChecks: { what: "checks of agents", total: 32, waitMs: 2000, free: 0.1, pro: 0.25, enterprise: 0.5 },
@@ -107,8 +102,8 @@ export const shareNames = Object.keys(shareTable) as ShareName[];
 export const partOf = (name: ShareName, tier: Tier, total: number = shareTable[name].total): number =>
   Math.max(1, Math.floor(total * shareTable[name][tier]));
 
-/** Gives back a unit. A second call does nothing. */
-export type GiveBack = () => void;
+/** Gives back a unit. A second call does nothing. `workedMs`: how long the work took, if the unit was held for longer. */
+export type GiveBack = (workedMs?: number) => void;
 
 /** The organisation uses all of its part, or no work ends. Refused work was not begun, and may succeed later. */
 export class ShareRefusal extends ApiError {
@@ -245,11 +240,11 @@ export function createShare(options: ShareOptions): Share {
       if (holder.held === 0 && holder.queue.length === 0) holders.delete(owner);
     };
     let isGiven = true;
-    return () => {
+    return (workedMs = performance.now() - startedMs) => {
       if (!isGiven) return;
       isGiven = false;
       if (rest === undefined) end();
-      else setTimeout(end, Math.min((performance.now() - startedMs) * rest, maxRestMs)).unref();
+      else setTimeout(end, Math.min(workedMs * rest, maxRestMs)).unref();
     };
   };
 
@@ -328,7 +323,7 @@ export function createShares({ onRefused, databaseConnections }: SharesOptions):
   const tiers = createKnownTiers();
   const totals: Partial<Record<ShareName, number>> = { databaseTransactions: databaseConnections };
   const shareOf = (name: ShareName): Share => {
-    const { total, waitMs, rest }: ShareRow = shareTable[name];
+    const { total, waitMs, rest, maxWaitingPerUnit }: ShareRow = shareTable[name];
     return createShare({
       name,
       tierOf: tiers.of,
@@ -336,6 +331,7 @@ export function createShares({ onRefused, databaseConnections }: SharesOptions):
       total: totals[name] ?? total,
       maxWaitMs: waitMs,
       rest,
+      ...(maxWaitingPerUnit !== undefined && { maxWaitingPerUnit }),
     });
   };
   return {

@@ -6,6 +6,13 @@ export class OutboundBusyError extends Error {
   override readonly name = "OutboundBusyError";
 }
 
+/** The answer arrived, and was not read, because the organisation has used up its processor time. A later try may succeed. */
+export class UnreadAnswerError extends OutboundBusyError {
+  static from(error: unknown): unknown {
+    return error instanceof ShareRefusal ? new UnreadAnswerError(error.message) : error;
+  }
+}
+
 const nothing: GiveBack = () => undefined;
 
 /**

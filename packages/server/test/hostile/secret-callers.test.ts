@@ -11,6 +11,7 @@ import { createResolveCall } from "../../src/outbound/secrets/resolve-call.ts";
 import { createTools } from "../../src/outbound/tools/tools.ts";
 import { parsePublicId } from "../../src/platform/ids.ts";
 import { ok } from "../support/contract-client.ts";
+import { createRedactor } from "../support/create-redactor.ts";
 import { deploy } from "../support/deployment-calls.ts";
 import { type Organisation, usePerch } from "../support/harness.ts";
 import { invokeAgent } from "../support/invoke-calls.ts";
@@ -192,7 +193,7 @@ describe("a name that leads elsewhere", () => {
   const found = new Map<string, FoundSecret>([
     ["github_token", { value: secretValue, origins: ["http://tools.example:3000"] }],
   ]);
-  const resolveCall = createResolveCall({ findSecrets: async () => found, onRefused: () => undefined });
+  const resolveCall = createResolveCall({ createRedactor, findSecrets: async () => found, onRefused: () => undefined });
   const call = (resolve: () => string, url: string) => {
     const lookedUp: string[] = [];
     const client = createGuardedClient({

@@ -1,6 +1,7 @@
 import { createResolveCall } from "../../src/outbound/secrets/resolve-call.ts";
 import { type FindToken, NotConnectedError } from "../../src/outbound/tools/find-token.ts";
 import { newUuid } from "../../src/platform/ids.ts";
+import { createRedactor } from "./create-redactor.ts";
 
 /** There are no connected accounts. */
 const noTokens: FindToken = async ({ userId, agentId }, { name: tool }) => {
@@ -10,6 +11,7 @@ const noTokens: FindToken = async ({ userId, agentId }, { name: tool }) => {
 /** For calls that refer to no secret, and carry no token. */
 export const noSecrets = {
   owner: { organisationId: newUuid(), agentId: newUuid(), userId: null },
-  resolveCall: createResolveCall({ findSecrets: async () => new Map(), onRefused: () => undefined }),
+  resolveCall: createResolveCall({ createRedactor, findSecrets: async () => new Map(), onRefused: () => undefined }),
   findToken: noTokens,
+  createRedactor,
 };

@@ -14,6 +14,7 @@ import type {
 import { redirectAddress } from "../../src/outbound/oauth/redirect-address.ts";
 import type { FoundSecret } from "../../src/outbound/secrets/find-secrets.ts";
 import { createResolveCall } from "../../src/outbound/secrets/resolve-call.ts";
+import { createRedactor } from "./create-redactor.ts";
 import { noSecrets } from "./no-secrets.ts";
 
 export const perchUrl = "http://127.0.0.1:7499";
@@ -36,6 +37,7 @@ export function createTestOAuthClient(options: OAuthTestbedOptions = {}): OAuthC
   return createOAuthClient({
     fetch: createGuardedClient({ allowedRanges }).fetch,
     resolveCall: createResolveCall({
+      createRedactor,
       findSecrets: async () => new Map(Object.entries(secrets)),
       onRefused: () => undefined,
     }),

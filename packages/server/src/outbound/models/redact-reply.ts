@@ -9,12 +9,12 @@ import {
   TransientModelError,
 } from "./model.ts";
 
-function redactModelError(error: unknown, redactor: Redactor): unknown {
-  if (error instanceof PermanentModelError) return new PermanentModelError(redactor.text(error.message));
+async function redactModelError(error: unknown, redactor: Redactor): Promise<unknown> {
+  if (error instanceof PermanentModelError) return new PermanentModelError(await redactor.text(error.message));
   if (!(error instanceof TransientModelError)) return error;
   const { retryAfterMs, isUnreachable, advice } = error;
-  const cause = redactError(error.cause, redactor);
-  return new TransientModelError(redactor.text(error.message), { retryAfterMs, isUnreachable, advice, cause });
+  const cause = await redactError(error.cause, redactor);
+  return new TransientModelError(await redactor.text(error.message), { retryAfterMs, isUnreachable, advice, cause });
 }
 
 /**
@@ -27,20 +27,29 @@ export async function redactReply(
   call: (onText: ModelRequest["onText"]) => Promise<ModelReply>,
 ): Promise<ModelReply> {
   if (redactor === noRedaction) return call(onText);
-  const { write, end } = redactor.stream();
-  const pass = (piece: string): void => {
-    if (piece !== "") onText(piece);
+  const { write, end, close } = redactor.stream();
+  // Pieces arrive while those before are searched.
+  let passed: Promise<void> = Promise.resolve();
+  const pass = (search: () => Promise<string>): Promise<void> => {
+    passed = passed.then(async () => {
+      const piece = await search();
+      if (piece !== "") onText(piece);
+    });
+    passed.catch(() => undefined);
+    return passed;
   };
   try {
-    const reply = await call((delta) => pass(write(delta)));
+    const reply = await call((delta) => void pass(() => write(delta)));
     const isWhole = !reply.isCutOff && reply.text.length <= maxReplyLength;
-    if (isWhole) pass(end());
+    await (isWhole ? pass(end) : passed);
     return {
       ...reply,
-      text: redactor[isWhole ? "text" : "beginning"](reply.text),
-      toolCalls: redactor.json(reply.toolCalls) as readonly ToolCall[],
+      text: await redactor[isWhole ? "text" : "beginning"](reply.text),
+      toolCalls: (await redactor.json(reply.toolCalls)) as readonly ToolCall[],
     };
   } catch (error) {
-    throw redactModelError(error, redactor);
+    throw await redactModelError(error, redactor);
+  } finally {
+    close();
   }
 }

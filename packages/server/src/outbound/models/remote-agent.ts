@@ -102,7 +102,7 @@ async function readErrorMessage({ body }: Response, redactor: Redactor): Promise
       size += value.byteLength;
     }
     const message = ErrorBody.parse(JSON.parse(Buffer.concat(chunks).toString()));
-    return redactor.text(message).slice(0, 500);
+    return (await redactor.text(message)).slice(0, 500);
   } catch {
     return "";
   } finally {
@@ -142,7 +142,7 @@ async function readEventStream(
       // The rest would be truncated: leaving the loop cancels the stream.
       if (text.length > maxReplyLength) return { text, toolCalls: [], tokens: 0 };
     } else if (event === "error") {
-      throw new PermanentModelError(redactor.text(parseJson(Failure, data, host).message).slice(0, 1000));
+      throw new PermanentModelError((await redactor.text(parseJson(Failure, data, host).message)).slice(0, 1000));
     } else if (event === "done") {
       const { response: whole = text, tokens_used: tokens } = parseJson(Done, data, host);
       return { text: whole, toolCalls: [], tokens };

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
+import { createRedactor } from "../../../test/support/create-redactor.ts";
 import { redactError, redactResponses } from "./redact-responses.ts";
-import { createRedactor, noRedaction } from "./redactor.ts";
+import { noRedaction } from "./redactor.ts";
 
 const value = "s3cret-value";
-const redactor = createRedactor(new Map([["key", value]]));
+const redactor = createRedactor("0190a1b2-0000-7000-8000-000000000001", [["[secret key]", value]]);
 
 const answering = (pieces: readonly string[], init: ResponseInit = {}): typeof fetch => {
   const chunks = pieces.map((piece) => new Uint8Array(Buffer.from(piece)));
@@ -54,13 +55,13 @@ describe("the answers to calls with secrets", () => {
   });
 });
 
-test("errors keep their names, codes and causes, and lose the value and all else that they hold", () => {
+test("errors keep their names, codes and causes, and lose the value and all else that they hold", async () => {
   const inner = Object.assign(new TypeError(`bad ${value}`), {
     code: "E_BAD",
     requestHeaders: { authorization: value },
   });
   const outer = Object.assign(new Error(`fetch of ${value} failed`, { cause: inner }), { responseBody: value });
-  const redacted = redactError(outer, redactor) as Error & { cause: Error & { code: string } };
+  const redacted = (await redactError(outer, redactor)) as Error & { cause: Error & { code: string } };
   expect(redacted.message).toBe("fetch of [secret key] failed");
   expect(redacted.cause).toMatchObject({ name: "TypeError", message: "bad [secret key]", code: "E_BAD" });
   const all = [redacted, redacted.cause].map((error) => JSON.stringify(error, Object.getOwnPropertyNames(error)));

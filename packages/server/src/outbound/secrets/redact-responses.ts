@@ -4,21 +4,31 @@ import { noRedaction, type Redactor } from "./redactor.ts";
 /** The body without the values, byte by byte: they are ASCII, whatever the rest is. */
 function redactBody(source: ReadableStream<Uint8Array>, redactor: Redactor): ReadableStream<Uint8Array> {
   let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
-  const { write, end } = redactor.byteStream();
+  const { write, end, close } = redactor.byteStream();
   const toBytes = (text: string) => new Uint8Array(Buffer.from(text, "latin1"));
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         reader ??= source.getReader();
         for (;;) {
-          const { done, value } = await reader.read();
-          const text = done ? end() : write(Buffer.from(value).toString("latin1"));
+          const { done, value } = await reader.read().catch((error: unknown) => {
+            close();
+            throw error;
+          });
+          const text = await (done ? end() : write(Buffer.from(value).toString("latin1"))).catch((error: unknown) => {
+            // The rest is not wanted.
+            void reader?.cancel(error).catch(() => undefined);
+            throw error;
+          });
           if (text !== "") controller.enqueue(toBytes(text));
           if (done) controller.close();
           if (done || text !== "") return;
         }
       },
-      cancel: (reason) => (reader ?? source).cancel(reason),
+      cancel: (reason) => {
+        close();
+        return (reader ?? source).cancel(reason);
+      },
     },
     { highWaterMark: 0 },
   );
@@ -32,22 +42,32 @@ export function redactResponses(fetch: typeof globalThis.fetch, redactor: Redact
   if (redactor === noRedaction) return fetch;
   return async (input, init) => {
     const response = await fetch(input, init);
-    const headers = [...response.headers].map(([name, value]): [string, string] => [
-      name,
-      name === sessionHeader ? value : redactor.text(value),
-    ]);
     const { status, body } = response;
-    const statusText = redactor.text(response.statusText);
+    const head = {
+      statusText: response.statusText,
+      url: response.url,
+      headers: [...response.headers].map(([name, value]) => (name === sessionHeader ? "" : value)),
+    };
+    const searched = (await redactor.json(head)) as typeof head;
+    const headers = [...response.headers].map(([name, value], at): [string, string] => [
+      name,
+      name === sessionHeader ? value : (searched.headers[at] ?? ""),
+    ]);
+    const { statusText } = searched;
     const redacted = new Response(body && redactBody(body, redactor), { status, statusText, headers });
-    return Object.defineProperty(redacted, "url", { value: redactor.text(response.url) });
+    return Object.defineProperty(redacted, "url", { value: searched.url });
   };
 }
 
 /** An error and its causes as far as logs show them, without the values. */
-export function redactError(error: unknown, redactor: Redactor): unknown {
+export async function redactError(error: unknown, redactor: Redactor): Promise<unknown> {
   if (redactor === noRedaction) return error;
-  return [...causesOf(error)].reduceRight<Error | undefined>((cause, { name, message, code }) => {
-    const copy = new Error(redactor.text(message), { cause });
-    return Object.assign(copy, { name }, typeof code === "string" && { code });
-  }, undefined);
+  let copied: Error | undefined;
+  for (const { name, message, code } of [...causesOf(error)].toReversed())
+    copied = Object.assign(
+      new Error(await redactor.text(message), { cause: copied }),
+      { name },
+      typeof code === "string" && { code },
+    );
+  return copied;
 }

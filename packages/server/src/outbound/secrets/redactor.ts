@@ -1,206 +1,225 @@
-import { createPassablePairs, type PassablePairs } from "./passable-pairs.ts";
-import { createAutomaton, type PatternAutomaton } from "./pattern-automaton.ts";
-import { base64Forms, plainForms } from "./secret-forms.ts";
-import { backslash, createReading, type OnMatch, percent } from "./text-reading.ts";
+import type { Share } from "../../fairness/shares.ts";
+import { createWorkThread, type WorkMeter } from "../../fairness/work-thread.ts";
+import { UnreadAnswerError } from "../outbound-share.ts";
+import type { RedactionRequest, RedactionResponse } from "./redaction-thread.ts";
+import { createValueSearch, type LabelledValues, type SearchedStream, type ValueSearch } from "./value-search.ts";
 
 /** Text that arrives in pieces. All that `write` and `end` return together is the text without the values. */
 export interface RedactedStream {
   /** Holds back only text that may still become a value. */
-  readonly write: (piece: string) => string;
-  readonly end: () => string;
+  readonly write: (piece: string) => Promise<string>;
+  readonly end: () => Promise<string>;
+  /** Nothing more is written, and the end is not wanted. */
+  readonly close: () => void;
 }
 
-/**
- * Puts `[secret NAME]` in the place of each value: as it is, in base64 (of either alphabet, at any offset, in lines), and with any
- * of its characters URL-encoded or escaped as in JSON.
- */
+/** Removes the values that a call carries from all that comes back. Throws an `UnreadAnswerError`. */
 export interface Redactor {
-  readonly text: (text: string) => string;
+  readonly text: (text: string) => Promise<string>;
   /** The beginning of a longer text: a value that is cut off at its end is left out. */
-  readonly beginning: (text: string) => string;
+  readonly beginning: (text: string) => Promise<string>;
   /** Texts and names in a value from JSON. */
-  readonly json: (value: unknown) => unknown;
+  readonly json: (value: unknown) => Promise<unknown>;
   readonly stream: () => RedactedStream;
   /** Bytes, each as the character of its number. Those in UTF-16 are left to `text`: replaced here, the rest could not be decoded. */
   readonly byteStream: () => RedactedStream;
 }
 
-interface Match {
-  readonly start: number;
-  readonly end: number;
-  readonly id: number;
-}
-
-/** Beside the one that takes every character as it is. */
-const readings = [
-  { url: true, json: false },
-  { url: false, json: true },
-  { url: true, json: true },
-];
-
-const isBefore = (one: Match, other: Match): boolean =>
-  one.start - other.start < 0 || (one.start === other.start && (other.end - one.end || one.id - other.id) <= 0);
+export type CreateRedactor = (organisationId: string, values: LabelledValues) => Redactor;
 
 /**
- * Adds a match to others that are in order and apart. Those that overlap become one, named after the one that begins first. It is done
- * at once, because an answer may consist of nothing but overlapping matches.
+ * What the main thread searches itself: at most about 1 ms, for a text made for it. All else is searched in a thread, in
+ * the share of processor time of the organisation.
  */
-function addMatch(matches: Match[], added: Match): void {
-  let joined = added;
-  let at = matches.length;
-  while (at > 0 && (matches[at - 1] as Match).start >= joined.end) at--;
-  let from = at;
-  for (let other = matches[from - 1]; other && other.end > joined.start; other = matches[from - 1]) {
-    const { id } = isBefore(other, joined) ? other : joined;
-    joined = { id, start: Math.min(other.start, joined.start), end: Math.max(other.end, joined.end) };
-    from--;
+const maxLocalCharacters = 2048;
+const maxLocalValues = 256;
+/** At most some 50 ms of the thread, then other organisations have their turn. */
+const maxCharactersAtOnce = 65_536;
+
+type Ask = (request: RedactionRequest) => Promise<readonly string[]>;
+
+const sum = (texts: readonly string[]): number => texts.reduce((total, { length }) => total + length, 0);
+
+/** Texts in groups of limited size. */
+function* inGroups(texts: readonly string[]): Generator<readonly string[]> {
+  let group: string[] = [];
+  let characters = 0;
+  for (const text of texts) {
+    if (group.length > 0 && characters + text.length > maxCharactersAtOnce) {
+      yield group;
+      group = [];
+      characters = 0;
+    }
+    group.push(text);
+    characters += text.length;
   }
-  matches.splice(from, at - from, joined);
+  if (group.length > 0) yield group;
 }
 
-interface Patterns {
-  readonly labels: readonly string[];
-  readonly automata: readonly PatternAutomaton[];
-  readonly passable: PassablePairs;
-  /** No shorter text has a value. */
-  readonly shortest: number;
+function* inSlices(text: string): Generator<string> {
+  for (let at = 0; at < text.length; at += maxCharactersAtOnce) yield text.slice(at, at + maxCharactersAtOnce);
 }
 
-function createPatterns(secrets: ReadonlyMap<string, string>, toLabel: (name: string) => string): Patterns {
-  const values = [...secrets.values()];
-  const patternsOf = (formsOf: (value: string) => readonly string[]) =>
-    values.flatMap((value, id) => formsOf(value).map((text) => ({ text, id })));
-  // NUL is taken out of all texts that are stored: a value in UTF-16, read as UTF-8, would come to light then.
-  const automata = [
-    createAutomaton(patternsOf(plainForms), { equal: [" +"], ignored: "\0" }),
-    createAutomaton(patternsOf(base64Forms), { equal: ["+- ", "/_"], ignored: "\0\r\n" }),
-  ];
-  const shortest = Math.min(...automata.map((automaton) => automaton.shortest));
-  return { labels: [...secrets.keys()].map(toLabel), automata, passable: createPassablePairs(automata), shortest };
-}
-
-/**
- * All readings of a text. Those with escapes rest while they would read the same as the plain one: most text has no
- * escapes.
- */
-function createReader({ automata, passable }: Patterns, ignoresNul: boolean, onMatch: OnMatch) {
-  const plain = createReading({ url: false, json: false, ignoresNul }, automata, onMatch);
-  const escaped = readings.map((escapes) => createReading({ ...escapes, ignoresNul }, automata, onMatch));
-  let areResting = true;
-  let isOpen = false;
-  const push = (code: number, position: number): void => {
-    if (areResting && (code === percent || code === backslash)) {
-      for (const reading of escaped) reading.continueFrom(plain);
-      areResting = false;
+/** The texts and names of a value from JSON, in the order in which `replaceTexts` asks for them. */
+function collectTexts(value: unknown, texts: string[] = []): string[] {
+  if (typeof value === "string") texts.push(value);
+  else if (Array.isArray(value)) for (const inner of value) collectTexts(inner, texts);
+  else if (value !== null && typeof value === "object")
+    for (const [name, inner] of Object.entries(value)) {
+      texts.push(name);
+      collectTexts(inner, texts);
     }
-    plain.push(code, position);
-    isOpen = plain.isOpen();
-    if (areResting) return;
-    for (const reading of escaped) {
-      reading.push(code, position);
-      isOpen = reading.isOpen() || isOpen;
-    }
-    areResting = !isOpen;
+  return texts;
+}
+
+function replaceTexts(value: unknown, next: () => string): unknown {
+  if (typeof value === "string") return next();
+  if (value === null || typeof value !== "object") return value;
+  if (Array.isArray(value)) return value.map((inner) => replaceTexts(inner, next));
+  return Object.fromEntries(Object.entries(value).map(([, inner]) => [next(), replaceTexts(inner, next)]));
+}
+
+let streams = 0;
+
+/** A stream that is searched here while it is short, and from then on in the thread, which gets its beginning again. */
+function createStream(
+  ask: Ask,
+  values: LabelledValues,
+  ofBytes: boolean,
+  openLocal: () => SearchedStream | undefined,
+): RedactedStream {
+  let local = openLocal();
+  let written = "";
+  let opened: string | undefined;
+  const open = async (): Promise<string> => {
+    const stream = `${++streams}`;
+    await ask({ do: "open", stream, values, ofBytes, written });
+    written = "";
+    return stream;
   };
-  const current = () => (areResting ? [plain] : [plain, ...escaped]);
+  const writeInThread = async (piece: string): Promise<string> => {
+    opened ??= await open();
+    let redacted = "";
+    for (const slice of inSlices(piece))
+      redacted += (await ask({ do: "write", stream: opened, piece: slice })).join("");
+    return redacted;
+  };
   return {
-    read: (piece: string, offset: number): void => {
-      const last = piece.length - 1;
-      for (let at = 0; at <= last; ) {
-        const code = piece.charCodeAt(at);
-        const passed = isOpen || at === last ? 0 : passable(code, piece.charCodeAt(at + 1));
-        if (passed === 0) push(code, offset + at);
-        at += Math.max(1, passed);
+    write: async (piece) => {
+      if (!local || written.length + piece.length > maxLocalCharacters) {
+        local = undefined;
+        return writeInThread(piece);
       }
+      written += piece;
+      return local.write(piece);
     },
-    findOpenStart: (): number => Math.min(...current().flatMap((reading) => reading.findOpenStart() ?? [])),
-    end: (): void => {
-      for (const reading of current()) reading.end();
+    end: async () => {
+      if (local) return local.end();
+      // Nothing was written.
+      if (opened === undefined) return "";
+      return (await ask({ do: "end", stream: opened })).join("");
     },
-  };
-}
-
-function createStream(patterns: Patterns, ignoresNul: boolean): RedactedStream {
-  let matches: Match[] = [];
-  /** The text from `from` on has not been returned. */
-  let pending = "";
-  let from = 0;
-  const reader = createReader(patterns, ignoresNul, (start, end, id) => addMatch(matches, { start, end, id }));
-
-  const take = (limit: number): string => {
-    const until = Math.min(limit, matches.find(({ start, end }) => start < limit && limit < end)?.start ?? limit);
-    let taken = "";
-    let at = from;
-    for (const { start, end, id } of matches.filter((match) => match.end <= until)) {
-      taken += `${pending.slice(at - from, start - from)}${patterns.labels[id]}`;
-      at = end;
-    }
-    taken += pending.slice(at - from, until - from);
-    matches = matches.filter(({ start }) => start >= until);
-    pending = pending.slice(until - from);
-    from = until;
-    return taken;
-  };
-
-  return {
-    write: (piece) => {
-      reader.read(piece, from + pending.length);
-      pending += piece;
-      return take(Math.min(from + pending.length, reader.findOpenStart()));
-    },
-    end: () => {
-      reader.end();
-      return take(from + pending.length);
+    close: () => {
+      if (opened !== undefined) void ask({ do: "close", stream: opened }).catch(() => undefined);
     },
   };
 }
 
-/** For the secrets of one call, as values by name. */
-export function createRedactor(
-  secrets: ReadonlyMap<string, string>,
-  toLabel = (name: string): string => `[secret ${name}]`,
-): Redactor {
-  const patterns = createPatterns(secrets, toLabel);
-  const stream = () => createStream(patterns, true);
-  const text = (whole: string): string => {
-    if (whole.length < patterns.shortest) return whole;
+function createRedactor(ask: Ask, values: LabelledValues): Redactor {
+  const isShort = sum(values.map(([, value]) => value)) <= maxLocalValues;
+  let search: ValueSearch | undefined;
+  const local = (): ValueSearch => {
+    search ??= createValueSearch(values);
+    return search;
+  };
+  const isLocal = (characters: number): boolean => isShort && characters <= maxLocalCharacters;
+  const stream = (): RedactedStream => createStream(ask, values, false, () => (isShort ? local().stream() : undefined));
+  const searchLong = async (whole: string): Promise<string> => {
     const { write, end } = stream();
-    return write(whole) + end();
+    return (await write(whole)) + (await end());
   };
-  const json = (value: unknown): unknown => {
-    if (typeof value === "string") return text(value);
-    if (value === null || typeof value !== "object") return value;
-    if (Array.isArray(value)) return value.map(json);
-    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [text(name), json(inner)]));
+  const text = async (whole: string): Promise<string> =>
+    isLocal(whole.length) ? local().text(whole) : searchLong(whole);
+
+  const searchTexts = async (texts: readonly string[]): Promise<readonly string[]> => {
+    if (isLocal(sum(texts))) return texts.map(local().text);
+    const searched: string[] = [];
+    for (const group of inGroups(texts))
+      if (sum(group) > maxCharactersAtOnce) searched.push(await text(group.join("")));
+      else searched.push(...(await ask({ do: "texts", values, texts: group })));
+    return searched;
   };
+
   return {
     text,
-    beginning: (start) => stream().write(start),
-    json,
+    beginning: async (start) => {
+      if (isLocal(start.length)) return local().beginning(start);
+      const { write, close } = stream();
+      try {
+        return await write(start);
+      } finally {
+        close();
+      }
+    },
+    json: async (value) => {
+      const searched = (await searchTexts(collectTexts(value))).values();
+      return replaceTexts(value, () => searched.next().value ?? "");
+    },
     stream,
-    byteStream: () => createStream(patterns, false),
+    byteStream: () => createStream(ask, values, true, () => (isShort ? local().byteStream() : undefined)),
+  };
+}
+
+interface RedactorDeps {
+  readonly processorTime: Pick<Share, "acquire">;
+  readonly onWorked: WorkMeter;
+}
+
+export function createRedactors({ processorTime, onWorked }: RedactorDeps): CreateRedactor {
+  const thread = createWorkThread<RedactionRequest, RedactionResponse>({
+    url: new URL("./redaction-thread.ts", import.meta.url),
+    processorTime,
+    onWorked: (ms) => onWorked("redaction", ms),
+  });
+  return (organisationId, values) => {
+    const ask: Ask = async (request) => {
+      const answer = await thread.ask(organisationId, request).catch((error: unknown) => {
+        throw UnreadAnswerError.from(error);
+      });
+      if (!Array.isArray(answer))
+        throw new UnreadAnswerError("the search for secrets in it was interrupted. Try again");
+      return answer;
+    };
+    return createRedactor(ask, values);
   };
 }
 
 const chainStreams = (first: RedactedStream, second: RedactedStream): RedactedStream => ({
-  write: (piece) => second.write(first.write(piece)),
-  end: () => second.write(first.end()) + second.end(),
+  write: async (piece) => second.write(await first.write(piece)),
+  end: async () => (await second.write(await first.end())) + (await second.end()),
+  close: () => {
+    first.close();
+    second.close();
+  },
 });
 
 /** For calls whose secrets have two sources. */
 export const chainRedactors = (first: Redactor, second: Redactor): Redactor => ({
-  text: (text) => second.text(first.text(text)),
-  beginning: (text) => second.beginning(first.beginning(text)),
-  json: (value) => second.json(first.json(value)),
+  text: async (text) => second.text(await first.text(text)),
+  beginning: async (text) => second.beginning(await first.beginning(text)),
+  json: async (value) => second.json(await first.json(value)),
   stream: () => chainStreams(first.stream(), second.stream()),
   byteStream: () => chainStreams(first.byteStream(), second.byteStream()),
 });
 
+/** A stream without anything to redact. */
+const passOn = (): RedactedStream => ({ write: async (piece) => piece, end: async () => "", close: () => undefined });
+
 /** For calls without secrets. */
 export const noRedaction: Redactor = {
-  text: (text) => text,
-  beginning: (text) => text,
-  json: (value) => value,
-  stream: () => ({ write: (piece) => piece, end: () => "" }),
-  byteStream: () => ({ write: (piece) => piece, end: () => "" }),
+  text: async (text) => text,
+  beginning: async (text) => text,
+  json: async (value) => value,
+  stream: passOn,
+  byteStream: passOn,
 };

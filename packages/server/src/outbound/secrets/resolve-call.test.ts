@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { createRedactor } from "../../../test/support/create-redactor.ts";
 import { RefusedAddressError } from "../address-guard.ts";
 import type { FoundSecret } from "./find-secrets.ts";
 import { noRedaction } from "./redactor.ts";
@@ -11,6 +12,7 @@ function setUp(secrets: Readonly<Record<string, Partial<FoundSecret>>>) {
   const asked: (readonly string[])[] = [];
   const refused: SecretRefusal[] = [];
   const resolveCall = createResolveCall({
+    createRedactor,
     findSecrets: async (_, names) => {
       asked.push(names);
       const found = names.flatMap((name): [string, FoundSecret][] => {
@@ -39,7 +41,7 @@ describe("resolving the secrets of a call", () => {
       "x-plain": "as it is",
     });
     expect(query).toEqual({ key: "value-of-b" });
-    expect(redactor.text("value-of-a value-of-b")).toBe("[secret a] [secret b]");
+    expect(await redactor.text("value-of-a value-of-b")).toBe("[secret a] [secret b]");
     expect(asked).toEqual([["a", "b"]]);
   });
 

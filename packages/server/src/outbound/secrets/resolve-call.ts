@@ -3,7 +3,7 @@ import { RefusedAddressError } from "../address-guard.ts";
 import { parseAllowedUrl } from "../guarded-client.ts";
 import { OutsideError } from "../outbound-errors.ts";
 import type { FindSecrets, FoundSecret, SecretOwner } from "./find-secrets.ts";
-import { createRedactor, noRedaction, type Redactor } from "./redactor.ts";
+import { type CreateRedactor, noRedaction, type Redactor } from "./redactor.ts";
 
 type Templates = Readonly<Record<string, string>>;
 
@@ -97,6 +97,7 @@ export function findRefusal(
 
 interface ResolveCallDeps {
   readonly findSecrets: FindSecrets;
+  readonly createRedactor: CreateRedactor;
   readonly onRefused: (reason: SecretRefusal) => void;
 }
 
@@ -106,7 +107,7 @@ const mapValues = (templates: Templates, toValue: (template: string) => string, 
 const toLowerCase = (name: string): string => name.toLowerCase();
 
 export const createResolveCall =
-  ({ findSecrets, onRefused }: ResolveCallDeps): ResolveCall =>
+  ({ findSecrets, createRedactor, onRefused }: ResolveCallDeps): ResolveCall =>
   async (owner, call) => {
     const { headers = {}, query = {} } = call;
     const names = secretNamesOf(call);
@@ -129,6 +130,9 @@ export const createResolveCall =
       );
     return {
       ...resolved,
-      redactor: createRedactor(new Map(names.map((name) => [name, findValue(name)]))),
+      redactor: createRedactor(
+        owner.organisationId,
+        names.map((name) => [`[secret ${name}]`, findValue(name)]),
+      ),
     };
   };

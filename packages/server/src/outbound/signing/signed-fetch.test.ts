@@ -2,6 +2,7 @@ import { startMcpServer } from "@perch/testkit/servers/mcp-server.ts";
 import { type HttpToolCall, startToolServer, type TestServer } from "@perch/testkit/servers/tool-server.ts";
 import { verifies } from "@perch/testkit/verifies.ts";
 import { afterAll, describe, expect, test } from "vitest";
+import { createRedactor } from "../../../test/support/create-redactor.ts";
 import { noSecrets } from "../../../test/support/no-secrets.ts";
 import { type Jwk, type ReceivedRequest, verifySignature } from "../../../test/support/verify-signature.ts";
 import { newUuid, toPublicId } from "../../platform/ids.ts";
@@ -173,6 +174,7 @@ test("a call with secrets is signed as it is sent, and its signature shows none 
   const value = "s3cret value+/=&";
   const origins = [new URL(server.url).origin];
   const resolveCall = createResolveCall({
+    createRedactor,
     findSecrets: async () => new Map([["token", { value, origins }]]),
     onRefused: () => undefined,
   });

@@ -1,4 +1,4 @@
-import { chainRedactors, createRedactor, noRedaction, type Redactor } from "../secrets/redactor.ts";
+import { type CreateRedactor, chainRedactors, noRedaction, type Redactor } from "../secrets/redactor.ts";
 import { type ConnectedTool, type FindToken, linkCommand, type ToolToken, type ToolUser } from "./find-token.ts";
 import { LoginRejectedError } from "./tool-errors.ts";
 
@@ -19,10 +19,15 @@ const adviseAccount = (setting: string, { name, connection }: ConnectedTool, { a
     : `It refuses the user's account: the user may lack a right, or ${setting} a scope. ${linkCommand(name, agentId)} gives a link with which the user can connect another account.`;
 
 /** The last of these tokens is sent. A tool may show those that it refused in its answer to the next. */
-function toLogin(tool: ConnectedTool, user: ToolUser, tokens: readonly [...ToolToken[], ToolToken]): Login {
+function toLogin(
+  createRedactor: CreateRedactor,
+  tool: ConnectedTool,
+  user: ToolUser,
+  tokens: readonly [...ToolToken[], ToolToken],
+): Login {
   const { name } = tool;
-  const values = new Map(tokens.map(({ value }, i) => [`${name} ${i}`, value]));
-  const ofTokens = createRedactor(values, () => `[token of ${name}]`);
+  const values = tokens.map(({ value }) => [`[token of ${name}]`, value] as const);
+  const ofTokens = createRedactor(user.organisationId, values);
   return {
     headers: { authorization: `Bearer ${tokens.at(-1)?.value}` },
     addTo: (redactor) => (redactor === noRedaction ? ofTokens : chainRedactors(redactor, ofTokens)),
@@ -37,23 +42,28 @@ interface AccountCall {
   readonly signal: AbortSignal;
 }
 
+interface AccountDeps {
+  readonly findToken: FindToken;
+  readonly createRedactor: CreateRedactor;
+}
+
 /**
  * Makes a call with the account that the tool needs. A tool that refuses the token is called once more with a newer
  * one, if there is one: it may have been revoked or replaced in the meantime.
  */
 export async function callWithAccount<T>(
-  findToken: FindToken,
+  { findToken, createRedactor }: AccountDeps,
   { user, tool, signal }: AccountCall,
   call: (login: Login) => Promise<T>,
 ): Promise<T> {
   if (!tool) return call(noLogin);
   const token = await findToken(user, tool, { signal });
   try {
-    return await call(toLogin(tool, user, [token]));
+    return await call(toLogin(createRedactor, tool, user, [token]));
   } catch (error) {
     if (!(error instanceof LoginRejectedError)) throw error;
     const newer = await findToken(user, tool, { rejected: token, signal });
     if (newer.generation === token.generation) throw error;
-    return call(toLogin(tool, user, [token, newer]));
+    return call(toLogin(createRedactor, tool, user, [token, newer]));
   }
 }

@@ -43,7 +43,7 @@ export async function callHttpTool(
   const { url, connection } = target;
   const tool = connection && { type: "http" as const, name, url, connection };
   const { owner: user, signal } = context;
-  return callWithAccount(deps.findToken, { user, tool, signal }, (login) =>
+  return callWithAccount(deps, { user, tool, signal }, (login) =>
     sendRequest(deps, { name, target }, request, context, login),
   );
 }
@@ -91,7 +91,7 @@ async function sendRequest(
     const failure = toTransportError(error, {
       subject: `The tool ${name}`,
       urlSetting: `\`url\` of the tool ${name}`,
-      cause: redactError(error, redactor),
+      cause: await redactError(error, redactor),
     });
     if (failure instanceof PermanentToolError) return failedResult(failure.message);
     throw failure;

@@ -61,7 +61,7 @@ export async function withMcpClient<T>(
     });
     return await use(client);
   } catch (error) {
-    throw toToolError(error, connection, mcpFetch);
+    throw await toToolError(error, connection, mcpFetch);
   } finally {
     // Ends the session, if there is one; `closeTimeoutMs` bounds it. A client that failed to open has closed itself.
     await client?.close().catch(() => undefined);
@@ -71,12 +71,12 @@ export async function withMcpClient<T>(
 const maxReasonBytes = 2048;
 
 /** The reason given by a server that did respond, and the same without its own words. */
-function describeFailure(error: unknown, status: number | undefined, redactor: Redactor) {
+async function describeFailure(error: unknown, status: number | undefined, redactor: Redactor) {
   const clientError = MCPClientError.isInstance(error) ? error : undefined;
   const refused = status !== undefined && (status < 200 || status >= 300);
   // The client puts the whole body into its message; a JSON-RPC error's message is the server's own.
   const text = clientError?.statusCode === undefined ? clientError?.message : clientError.responseBody;
-  const said = truncateToBytes(storableText(redactor.text(text ?? "")), maxReasonBytes).trim();
+  const said = truncateToBytes(storableText(await redactor.text(text ?? "")), maxReasonBytes).trim();
   const describe = (summary: string, silent = `${summary}.`) => ({
     reason: said ? `${summary}: ${said}` : silent,
     summary: said ? `${summary}.` : silent,
@@ -88,14 +88,14 @@ function describeFailure(error: unknown, status: number | undefined, redactor: R
   return refused ? describe(`answered ${status}`) : describe("failed", "does not answer in MCP.");
 }
 
-function toToolError(error: unknown, connection: McpConnection, { exchangeFor }: McpFetch): Error {
+async function toToolError(error: unknown, connection: McpConnection, { exchangeFor }: McpFetch): Promise<Error> {
   const { subject, urlSetting, loginAdvice, redactor, signal } = connection;
   if (error instanceof PermanentToolError) return error;
   throwIfCancelled(signal);
   if (signal.aborted) return new TransientToolError(`${subject} took too long to answer.`, { cause: signal.reason });
   const exchange = exchangeFor(error);
   const { status, transportError } = exchange;
-  const cause = redactError(error, redactor);
+  const cause = await redactError(error, redactor);
   if (status !== undefined && isTransientStatus(status))
     return new TransientToolError(`${subject} answered ${status}.`, {
       retryAfterMs: exchange.retryAfterMs,
@@ -107,10 +107,10 @@ function toToolError(error: unknown, connection: McpConnection, { exchangeFor }:
     return toTransportError(transportError, {
       subject,
       urlSetting,
-      cause: redactError(transportError, redactor),
+      cause: await redactError(transportError, redactor),
     });
   const advice = isLoginRefused(status) ? ` ${loginAdvice}` : "";
-  const { reason, summary } = describeFailure(error, status, redactor);
+  const { reason, summary } = await describeFailure(error, status, redactor);
   const Failure = status === 401 ? LoginRejectedError : PermanentToolError;
   return new Failure(`${subject} ${reason}${advice}`, { summary: `${subject} ${summary}${advice}`, cause });
 }

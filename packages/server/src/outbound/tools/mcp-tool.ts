@@ -48,7 +48,7 @@ export function listMcpTools(
   const connection = server.connection && usedConnection(server.connection);
   const tool = connection && { type: "mcp" as const, name, url, connection };
   const subject = `The MCP server ${name}`;
-  return callWithAccount(deps.findToken, { user, tool, signal }, async (login) => {
+  return callWithAccount(deps, { user, tool, signal }, async (login) => {
     const own = await deps.resolveCall(user, { ...server, subject });
     const ofRun = run && { "x-request-id": run.requestId, ...traceHeaders(run.trace) };
     const redactor = login.addTo(own.redactor);
@@ -103,12 +103,9 @@ async function listAllPages(
       [...new Map([...found, ...listed.map((each) => [each.target.tool, each] as const)]).values()],
       server,
     );
-    for (const each of listed)
-      found.set(each.target.tool, {
-        ...each,
-        description: redactor.text(each.description),
-        parameters: redactor.json(each.parameters) as ListedTool["parameters"],
-      });
+    const texts = listed.map(({ description, parameters }) => ({ description, parameters }));
+    const searched = (await redactor.json(texts)) as typeof texts;
+    for (const [at, each] of listed.entries()) found.set(each.target.tool, { ...each, ...searched[at] });
     cursor = page.nextCursor;
     // A page that brings no tool ends the listing, whatever its cursor says.
     if (!cursor || found.size === before) return [...found.values()];
@@ -131,7 +128,7 @@ export async function callMcpTool(
   const tool = connection && { type: "mcp" as const, name, url, connection };
   const { owner: user, signal } = context;
   try {
-    return await callWithAccount(deps.findToken, { user, tool, signal }, (login) =>
+    return await callWithAccount(deps, { user, tool, signal }, (login) =>
       callOnce(deps, { definition, target }, args, context, login),
     );
   } catch (error) {
@@ -172,7 +169,7 @@ async function callOnce(
     // The client needs the definition to know which arguments this server wants in headers.
     if (stateless) client.toolsFromDefinitions({ tools: [{ name: tool, inputSchema: { ...definition.parameters } }] });
     const result = await client.callTool({ name: tool, arguments: args, options: { signal } });
-    const content = redactResult(resultToText(result), redactor);
+    const content = await redactResult(resultToText(result), redactor);
     const isError = "isError" in result && result.isError === true;
     return isError ? failedResult(content, `${subject} reported an error.`) : { content, failed: false };
   });

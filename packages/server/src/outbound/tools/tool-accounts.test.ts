@@ -2,6 +2,7 @@ import { type McpServer, startMcpServer } from "@perch/testkit/servers/mcp-serve
 import { type HttpToolAnswer, startToolServer } from "@perch/testkit/servers/tool-server.ts";
 import { verifies } from "@perch/testkit/verifies.ts";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { createRedactor } from "../../../test/support/create-redactor.ts";
 import { noSecrets } from "../../../test/support/no-secrets.ts";
 import { toPublicId } from "../../platform/ids.ts";
 import { createGuardedClient } from "../guarded-client.ts";
@@ -29,6 +30,7 @@ beforeEach(() => {
 const tools = createTools({
   ...noSecrets,
   resolveCall: createResolveCall({
+    createRedactor,
     findSecrets: async () =>
       new Map([["key", { value: "a-secret-of-the-tool", origins: [new URL(server.url).origin] }]]),
     onRefused: () => undefined,

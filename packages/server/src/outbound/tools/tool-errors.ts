@@ -2,7 +2,7 @@ import { RefusedAddressError } from "../address-guard.ts";
 import { findConnectFailure } from "../connect-failures.ts";
 import { ResponseTooLargeError } from "../guarded-client.ts";
 import { causesOf, OutsideError, TransientError } from "../outbound-errors.ts";
-import { OutboundBusyError } from "../outbound-share.ts";
+import { OutboundBusyError, UnreadAnswerError } from "../outbound-share.ts";
 
 /** Throttled, 5xx, network, timeout: a retry may succeed. The message contains no address. */
 export class TransientToolError extends TransientError {}
@@ -35,7 +35,8 @@ export function describeTransportError(error: unknown): string {
   const causes = [...causesOf(error)];
   if (causes.some(({ name }) => name === "TimeoutError")) return "took too long to answer";
   const busy = causes.find((cause) => cause instanceof OutboundBusyError);
-  if (busy) return `was not called: ${busy.message.replace(/\.$/, "")}`;
+  const problem = busy instanceof UnreadAnswerError ? "answered, and its answer was not read" : "was not called";
+  if (busy) return `${problem}: ${busy.message.replace(/\.$/, "")}`;
   const code = causes.map((cause) => "code" in cause && cause.code).find((found) => typeof found === "string");
   return code ? `broke off the connection (${code})` : "broke off the connection";
 }

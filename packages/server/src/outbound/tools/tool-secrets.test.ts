@@ -1,6 +1,7 @@
 import { startMcpServer, textResult } from "@perch/testkit/servers/mcp-server.ts";
 import { type HttpToolAnswer, startToolServer, type TestServer } from "@perch/testkit/servers/tool-server.ts";
 import { afterAll, describe, expect, test } from "vitest";
+import { createRedactor } from "../../../test/support/create-redactor.ts";
 import { noSecrets } from "../../../test/support/no-secrets.ts";
 import { createGuardedClient } from "../guarded-client.ts";
 import { createResolveCall } from "../secrets/resolve-call.ts";
@@ -22,6 +23,7 @@ const toolsAt = (url: string) =>
     fetch: guarded.fetch,
     version: "1",
     resolveCall: createResolveCall({
+      createRedactor,
       findSecrets: async () => new Map([["key", { value, origins: [new URL(url).origin] }]]),
       onRefused: () => undefined,
     }),

@@ -2,6 +2,7 @@ import type { HttpTool } from "@perch/contract";
 import type { z } from "zod";
 import type { TraceParent } from "../../platform/trace-parent.ts";
 import type { ToolDefinition } from "../models/model.ts";
+import type { CreateRedactor } from "../secrets/redactor.ts";
 import type { ResolveCall } from "../secrets/resolve-call.ts";
 import type { FindToken, ToolUser, UsedConnection } from "./find-token.ts";
 import type { ToolApproval } from "./tool-approval.ts";
@@ -71,6 +72,7 @@ export interface ToolDeps {
   readonly version: string;
   readonly resolveCall: ResolveCall;
   readonly findToken: FindToken;
+  readonly createRedactor: CreateRedactor;
 }
 
 export type ToolArguments = Readonly<Record<string, unknown>>;

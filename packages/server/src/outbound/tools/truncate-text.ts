@@ -33,13 +33,13 @@ const maxSearchedLength = 2 * maxResultBytes;
  * The same without secrets. Only the visible part is searched, because a text that nearly has them everywhere takes
  * nearly a second for each MiB. `isBeginning`: there was more of the text than `text`.
  */
-export function redactResult(
+export async function redactResult(
   text: string,
   redactor: Redactor,
   { isBeginning = false, fullSize }: { readonly isBeginning?: boolean; readonly fullSize?: string } = {},
-): string {
+): Promise<string> {
   if (text.length <= maxSearchedLength)
-    return truncateResult(redactor[isBeginning ? "beginning" : "text"](text), fullSize);
-  const searched = redactor.beginning(text.slice(0, maxSearchedLength));
+    return truncateResult(await redactor[isBeginning ? "beginning" : "text"](text), fullSize);
+  const searched = await redactor.beginning(text.slice(0, maxSearchedLength));
   return truncateResult(searched, fullSize ?? formatBytes(Buffer.byteLength(text)));
 }

@@ -3,9 +3,9 @@
  * are never evaluated, because one can take hours, and nothing is fetched. The main thread ends this one when it takes
  * too long.
  */
-import { parentPort } from "node:worker_threads";
 import { Ajv, type ErrorObject, type Options } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
+import { serveWork } from "../../fairness/serve-work.ts";
 import type { CheckRequest, CheckResponse } from "./check-schema.ts";
 
 const maxFailures = 10;
@@ -64,6 +64,4 @@ function check(request: CheckRequest): CheckResponse {
   }
 }
 
-const send = (response: CheckResponse): void => parentPort?.postMessage(response);
-parentPort?.on("message", (request: CheckRequest) => send(check(request)));
-send("ready");
+serveWork(check);

@@ -1,12 +1,11 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createShares } from "../../fairness/shares.ts";
 import { ApiError } from "../../platform/api-error.ts";
 import { createCheckSchema } from "./check-schema.ts";
 
 const shares = createShares({ onRefused: () => undefined, databaseConnections: 1 });
-const { check, stop } = createCheckSchema(shares.of);
-afterAll(stop);
+const { check } = createCheckSchema({ processorTime: shares.of.processorTime, onWorked: () => undefined });
 
 const organisation = "0190a1b2-0000-7000-8000-000000000001";
 

@@ -1,6 +1,6 @@
 import type { ApprovalSummary } from "@perch/contract";
 import type { Database } from "../../db/database.ts";
-import { createRedactor } from "../../outbound/secrets/redactor.ts";
+import type { CreateRedactor } from "../../outbound/secrets/redactor.ts";
 import { parsePublicId } from "../../platform/ids.ts";
 import { findLinkSecret } from "../webhooks/delivery-queries.ts";
 import type { FindLink } from "../webhooks/delivery-steps.ts";
@@ -12,6 +12,7 @@ export const linkPath = "/approve/";
 interface LinkDeps {
   readonly db: Pick<Database, "inOrganisation">;
   readonly approvalLinks: Pick<ApprovalLinks, "tokenOf">;
+  readonly createRedactor: CreateRedactor;
   readonly publicUrl: string | undefined;
 }
 
@@ -20,7 +21,7 @@ interface LinkDeps {
  * log of deliveries, the engine or an answer of the API, which readers that must not decide can see.
  */
 export const createFindDeliveredLink =
-  ({ db, approvalLinks, publicUrl }: LinkDeps): FindLink =>
+  ({ db, approvalLinks, createRedactor, publicUrl }: LinkDeps): FindLink =>
   async (webhook, { event_type, url, data }) => {
     if (event_type !== "agent.action_required" || publicUrl === undefined) return undefined;
     const { id, expires_at } = data as ApprovalSummary;
@@ -31,5 +32,8 @@ export const createFindDeliveredLink =
     const expiresAt = new Date(expires_at);
     const generation = linkGeneration(secret, url);
     const token = approvalLinks.tokenOf({ organisationId, approvalId, webhookId, expiresAt, generation });
-    return { url: `${publicUrl}${linkPath}${token}`, redactor: createRedactor(new Map([["approval link", token]])) };
+    return {
+      url: `${publicUrl}${linkPath}${token}`,
+      redactor: createRedactor(organisationId, [["[secret approval link]", token]]),
+    };
   };

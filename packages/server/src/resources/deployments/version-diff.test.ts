@@ -2,7 +2,7 @@ import { agentDefaults } from "@perch/contract";
 import { verifies } from "@perch/testkit/verifies.ts";
 import { applyPatch } from "diff";
 import { describe, expect, test } from "vitest";
-import { createDiff as createStoredDiff } from "./version-diff.ts";
+import { assertComparable, createDiff as createStoredDiff } from "./version-diff.ts";
 import type { Definition } from "./version-rules.ts";
 
 const { security: _, ...defaults } = agentDefaults;
@@ -110,7 +110,8 @@ describe("hostile definitions", () => {
       instructions: "x".repeat(60_000),
       tools: withParameters({ a: "x".repeat(80_000) }).tools,
     });
-    expect(() => createDiff(half, { ...half, model: "perch/script" })).toThrow(
+    const stored = (label: string, model: string) => ({ label, json: JSON.stringify({ ...half, model }) });
+    expect(() => assertComparable(stored("v1", "perch/echo"), stored("v2", "perch/script"))).toThrow(
       /^v1 and v2 have \d+ characters together, and at most 262144 are compared here. Get both, and compare them on your side.$/,
     );
   });

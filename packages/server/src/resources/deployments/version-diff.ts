@@ -68,13 +68,16 @@ function createText(from: string, to: string, before: readonly string[], after: 
 }
 
 /** Refuses definitions that are too large to be compared while other requests wait. */
-export function createDiff(from: StoredVersion, to: StoredVersion): VersionDiff {
+export function assertComparable(from: StoredVersion, to: StoredVersion): void {
   const characters = from.json.length + to.json.length;
   if (characters > maxCharacters)
     throw new ApiError(
       "conflict",
       `${from.label} and ${to.label} have ${characters} characters together, and at most ${maxCharacters} are compared here. Get both, and compare them on your side.`,
     );
+}
+
+export function createDiff(from: StoredVersion, to: StoredVersion): VersionDiff {
   const [before, after] = [JSON.parse(from.json) as Definition, JSON.parse(to.json) as Definition];
   const changes = listChanges(before, after);
   const isSame = changes.length === 0;

@@ -1,6 +1,7 @@
 import { draftLabel, type VersionOperationKey } from "@perch/contract";
 import type { Database, OrganisationTransaction } from "../../db/database.ts";
 import type { Share } from "../../fairness/shares.ts";
+import type { WorkMeter } from "../../fairness/work-thread.ts";
 import type { AgentKey } from "../../platform/agent-key.ts";
 import { notFound } from "../../platform/api-error.ts";
 import type { AgentDirectory } from "../agents/agent-directory.ts";
@@ -8,18 +9,21 @@ import type { AgentRow } from "../agents/agent-queries.ts";
 import { storedDefinition } from "../agents/to-agent.ts";
 import { page, single } from "../envelopes.ts";
 import type { Handlers, RequestContext } from "../handlers.ts";
+import { createCompareVersions } from "./compare-versions.ts";
 import { toVersion, toVersionSummary } from "./to-deployment.ts";
-import { createDiff, type StoredVersion } from "./version-diff.ts";
+import type { StoredVersion } from "./version-diff.ts";
 import * as queries from "./version-queries.ts";
 
 interface VersionDeps {
   readonly db: Database;
   readonly agents: AgentDirectory;
-  /** How many versions one organisation may have compared at once. */
-  readonly comparisons: Pick<Share, "hold">;
+  readonly processorTime: Pick<Share, "acquire">;
+  readonly telemetry: { readonly worked: WorkMeter };
 }
 
-export const versionHandlers = ({ db, agents, comparisons }: VersionDeps) => {
+export const versionHandlers = ({ db, agents, processorTime, telemetry }: VersionDeps) => {
+  const compare = createCompareVersions({ processorTime, onWorked: telemetry.worked });
+
   const withAgent = async <T>(
     context: RequestContext,
     ref: string,
@@ -56,13 +60,12 @@ export const versionHandlers = ({ db, agents, comparisons }: VersionDeps) => {
         return single(toVersion(row));
       }),
 
-    "GET /v1/agents/{agent_id}/versions/{version}/diff": ({ params, query }, context) =>
-      comparisons.hold(context.scope.organisationId, async () => {
-        const [from, to] = await withAgent(context, params.agent_id, async (trx, agent, key) => {
-          const before = await getStoredVersion(trx, agent, key, params.version);
-          return [before, await getStoredVersion(trx, agent, key, query.to)] as const;
-        });
-        return single(createDiff(from, to));
-      }),
+    "GET /v1/agents/{agent_id}/versions/{version}/diff": async ({ params, query }, context) => {
+      const [from, to] = await withAgent(context, params.agent_id, async (trx, agent, key) => {
+        const before = await getStoredVersion(trx, agent, key, params.version);
+        return [before, await getStoredVersion(trx, agent, key, query.to)] as const;
+      });
+      return single(await compare(context.scope.organisationId, from, to));
+    },
   } satisfies Handlers<VersionOperationKey>;
 };

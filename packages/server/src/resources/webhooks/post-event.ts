@@ -56,7 +56,7 @@ async function readExcerpt(response: Response, redactor: Redactor): Promise<stri
   };
   await Promise.race([read().catch(() => undefined), sleep(excerptTimeoutMs, undefined, { ref: false })]);
   await reader.cancel().catch(() => undefined);
-  const text = redactor.beginning(Buffer.concat(chunks).toString("utf8"));
+  const text = await redactor.beginning(Buffer.concat(chunks).toString("utf8"));
   const stored = Buffer.from(text).subarray(0, maxStoredBytes);
   return stored.length === 0 ? null : storableText(stored.toString("utf8"));
 }
