@@ -9,8 +9,32 @@ const codes = 256;
  */
 export type PassablePairs = (code: number, next: number) => number;
 
+/** The length of the escape that is here in a text, if no match begins in it however it is read; otherwise 0. */
+export type PassableEscapes = (text: string, at: number) => number;
+
+type Begins = (code: number) => boolean;
+
+const createBegins = (automata: readonly PatternAutomaton[]): Begins => {
+  const begins = Array.from({ length: codes }, (_, code) => automata.some(({ step }) => step(0, code) !== 0));
+  return (code) => begins[code] === true;
+};
+
+export function createPassableEscapes(automata: readonly PatternAutomaton[]): PassableEscapes {
+  const begins = createBegins(automata);
+  return (text, at) => {
+    const isUrl = text.charCodeAt(at) === percent;
+    if (!isUrl && !text.startsWith("\\u00", at)) return 0;
+    const length = isUrl ? 3 : 6;
+    const high = hexValue(text.charCodeAt(at + length - 2));
+    const low = hexValue(text.charCodeAt(at + length - 1));
+    if (high < 0 || low < 0 || begins(high * 16 + low)) return 0;
+    for (let part = at; part < at + length; part++) if (begins(text.charCodeAt(part))) return 0;
+    return length;
+  };
+}
+
 export function createPassablePairs(automata: readonly PatternAutomaton[]): PassablePairs {
-  const begins = (code: number): boolean => automata.some(({ step }) => step(0, code) !== 0);
+  const begins = createBegins(automata);
   const continues = (code: number, next: number): boolean =>
     automata.some(({ step, depth, isIgnored }) => {
       const state = step(0, code);

@@ -114,6 +114,19 @@ describe("hostile answers", () => {
     expect(answer).toBe("[secret short]");
     expect(spentMs).toBeLessThan(5000);
   });
+
+  test.each(["ab%41%42", "ab\\u0041\\u0042"])(
+    "of escapes like %s, none of which begins a value, cost no more than others",
+    (escapes) => {
+      const search = createValueSearch([["[secret key]", "ghp_Q7kx9ZpLm3vTn2RwYc8"]]);
+      const least = (unit: string): number => {
+        const whole = unit.repeat(524_288 / unit.length);
+        return Math.min(...Array.from({ length: 5 }, () => cpuMs(() => search.text(whole))));
+      };
+      // 1 to 2 times; with all readings of each escape 8 times.
+      expect(least(escapes) / least("of words")).toBeLessThan(5);
+    },
+  );
 });
 
 describe("properties", () => {

@@ -1,4 +1,9 @@
-import { createPassablePairs, type PassablePairs } from "./passable-pairs.ts";
+import {
+  createPassableEscapes,
+  createPassablePairs,
+  type PassableEscapes,
+  type PassablePairs,
+} from "./passable-pairs.ts";
 import { createAutomaton, type PatternAutomaton } from "./pattern-automaton.ts";
 import { base64Forms, plainForms } from "./secret-forms.ts";
 import { backslash, createReading, type OnMatch, percent } from "./text-reading.ts";
@@ -64,6 +69,7 @@ interface Patterns {
   readonly labels: readonly string[];
   readonly automata: readonly PatternAutomaton[];
   readonly passable: PassablePairs;
+  readonly passableEscape: PassableEscapes;
   /** No shorter text has a value. */
   readonly shortest: number;
 }
@@ -78,14 +84,20 @@ function createPatterns(labelled: LabelledValues): Patterns {
     createAutomaton(patternsOf(base64Forms), { equal: ["+- ", "/_"], ignored: "\0\r\n" }),
   ];
   const shortest = Math.min(...automata.map((automaton) => automaton.shortest));
-  return { labels: labelled.map(([label]) => label), automata, passable: createPassablePairs(automata), shortest };
+  return {
+    labels: labelled.map(([label]) => label),
+    automata,
+    passable: createPassablePairs(automata),
+    passableEscape: createPassableEscapes(automata),
+    shortest,
+  };
 }
 
 /**
  * All readings of a text. Those with escapes rest while they would read the same as the plain one: most text has no
- * escapes.
+ * escapes, or none that could begin a value.
  */
-function createReader({ automata, passable }: Patterns, ignoresNul: boolean, onMatch: OnMatch) {
+function createReader({ automata, passable, passableEscape }: Patterns, ignoresNul: boolean, onMatch: OnMatch) {
   const plain = createReading({ url: false, json: false, ignoresNul }, automata, onMatch);
   const escaped = readings.map((escapes) => createReading({ ...escapes, ignoresNul }, automata, onMatch));
   let areResting = true;
@@ -104,14 +116,17 @@ function createReader({ automata, passable }: Patterns, ignoresNul: boolean, onM
     }
     areResting = !isOpen;
   };
+  const pass = (piece: string, at: number): number => {
+    const code = piece.charCodeAt(at);
+    const passed = code === percent || code === backslash ? passableEscape(piece, at) : 0;
+    return passed || (at + 1 < piece.length ? passable(code, piece.charCodeAt(at + 1)) : 0);
+  };
   const current = () => (areResting ? [plain] : [plain, ...escaped]);
   return {
     read: (piece: string, offset: number): void => {
-      const last = piece.length - 1;
-      for (let at = 0; at <= last; ) {
-        const code = piece.charCodeAt(at);
-        const passed = isOpen || at === last ? 0 : passable(code, piece.charCodeAt(at + 1));
-        if (passed === 0) push(code, offset + at);
+      for (let at = 0; at < piece.length; ) {
+        const passed = isOpen ? 0 : pass(piece, at);
+        if (passed === 0) push(piece.charCodeAt(at), offset + at);
         at += Math.max(1, passed);
       }
     },
