@@ -45,11 +45,16 @@ export interface GuardOptions extends ExchangeLimits {
   readonly resolve?: Resolve;
 }
 
+interface TooLargeOptions extends ErrorOptions {
+  readonly what?: string;
+  readonly unit?: string;
+}
+
 export class ResponseTooLargeError extends Error {
   override readonly name = "ResponseTooLargeError";
 
-  constructor(maxBytes: number, { what = "The response", ...options }: ErrorOptions & { readonly what?: string } = {}) {
-    super(`${what} is larger than the limit of ${maxBytes} bytes.`, options);
+  constructor(max: number, { what = "The response", unit = "bytes", ...options }: TooLargeOptions = {}) {
+    super(`${what} is larger than the limit of ${max} ${unit}.`, options);
   }
 }
 

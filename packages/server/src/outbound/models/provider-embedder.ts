@@ -15,8 +15,10 @@ import {
 const maxTexts = { openai: 2048, google: 100, "openai-compatible": 32 };
 /** OpenAI takes 300,000 tokens in one request, and no token is shorter than a byte. */
 const maxBytes = 300_000;
-/** A number in JSON is rarely longer than 24 characters, and answers are read to 16 MiB. */
-const maxNumbers = (16 * 1024 * 1024) / 24;
+/** To parse and check so many takes some 25 ms, in which nothing else is done. */
+const maxNumbers = 200_000;
+/** In an answer, beside the numbers that were asked for. */
+const otherValues = 10_000;
 
 /**
  * In order, each small enough for one request. A text that is too large by itself is sent in its own request, and the
@@ -71,7 +73,10 @@ export function createProviderEmbedder(
     signal.throwIfAborted();
     const idle = createIdleTimeout(subject, idleTimeoutMs, signal);
     try {
-      const model = createProvider(settings, createIdleTimeoutFetch(fetch, subject, idle)).embeddingModel(modelName);
+      // A model whose vectors have one size may answer larger ones than were asked for, and is told so.
+      const maxValues = Math.max(maxNumbers, values.length * dimensions) + otherValues;
+      const idleFetch = createIdleTimeoutFetch(fetch, subject, idle, maxValues);
+      const model = createProvider(settings, idleFetch).embeddingModel(modelName);
       const { embeddings } = await Promise.race([requestEmbeddings(model, values, idle.signal), idle.ended]);
       if (embeddings.length !== values.length)
         throw new TransientModelError(`${subject} answered ${embeddings.length} vectors for ${values.length} texts.`);

@@ -36,6 +36,12 @@ describe("through the guarded client", () => {
     expect(failure).toEqual(new PermanentModelError("The response is larger than the limit of 500 bytes."));
     await client.close();
   });
+
+  test("a response of many values is a permanent failure", async () => {
+    const junk = () => Promise.resolve(Response.json({ choices: Array(50_000).fill(0) }));
+    const failure = await expectFailure(through(junk)(createModelRequest()));
+    expect(failure).toEqual(new PermanentModelError("The response is larger than the limit of 50000 values of JSON."));
+  });
 });
 
 describe("the output limit", () => {

@@ -3,6 +3,7 @@ import { createGoogle } from "@ai-sdk/google";
 import { createOpenAI } from "@ai-sdk/openai";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import type { LanguageModelV4, LanguageModelV4CallOptions, ProviderV4 } from "@ai-sdk/provider";
+import { limitValues } from "../limit-values.ts";
 import { createIdleTimeout, type IdleTimeout } from "./idle-timeout.ts";
 import { type Model, type ModelRequest, PermanentModelError } from "./model.ts";
 import { toModelError } from "./provider-error.ts";
@@ -63,8 +64,16 @@ export function createProvider(settings: ProviderSettings, fetch: typeof globalT
   return create({ baseURL, apiKey, fetch });
 }
 
-/** Resets the idle timeout on every chunk: pings and comments count too, and the SDK drops them. */
-export function createIdleTimeoutFetch(fetch: typeof globalThis.fetch, subject: string, idle: IdleTimeout) {
+/**
+ * Resets the idle timeout on every chunk: pings and comments count too, and the SDK drops them. An answer of more values
+ * than these fails.
+ */
+export function createIdleTimeoutFetch(
+  fetch: typeof globalThis.fetch,
+  subject: string,
+  idle: IdleTimeout,
+  maxValues?: number,
+) {
   return async (...[input, init]: Parameters<typeof globalThis.fetch>): Promise<Response> => {
     // Followed, a redirect would take the key to another host: only `Authorization` is dropped on the way.
     const response = await fetch(input, { ...init, redirect: "manual" });
@@ -79,7 +88,10 @@ export function createIdleTimeoutFetch(fetch: typeof globalThis.fetch, subject: 
       },
     });
     const { status, statusText, headers } = response;
-    return new Response(response.body.pipeThrough(resetOnChunk), { status, statusText, headers });
+    return limitValues(
+      new Response(response.body.pipeThrough(resetOnChunk), { status, statusText, headers }),
+      maxValues,
+    );
   };
 }
 

@@ -4,6 +4,7 @@ import { type TraceParent, traceHeaders } from "../../platform/trace-parent.ts";
 import { RefusedAddressError } from "../address-guard.ts";
 import { findConnectFailure } from "../connect-failures.ts";
 import { ResponseTooLargeError } from "../guarded-client.ts";
+import { limitValues } from "../limit-values.ts";
 import { isLoginRefused, isTransientStatus, retryAfterMs } from "../outbound-errors.ts";
 import { OutboundBusyError } from "../outbound-share.ts";
 import type { SecretOwner } from "../secrets/find-secrets.ts";
@@ -215,7 +216,7 @@ export const createCallRemoteAgent =
     };
     return redactReply(redactor, request.onText, async (onText) => {
       try {
-        return await readReply(await redactResponses(fetch, redactor)(url, init), agent, redactor, onText);
+        return await readReply(limitValues(await redactResponses(fetch, redactor)(url, init)), agent, redactor, onText);
       } catch (error) {
         throw toModelError(error, host);
       }

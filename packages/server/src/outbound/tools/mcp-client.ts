@@ -1,5 +1,6 @@
 import { createMCPClient, type MCPClient, MCPClientError } from "@ai-sdk/mcp";
 import { storableText } from "../../platform/storable-text.ts";
+import { limitValues } from "../limit-values.ts";
 import { isLoginRefused, isTransientStatus, retryAfterMs } from "../outbound-errors.ts";
 import { redactError, redactResponses } from "../secrets/redact-responses.ts";
 import type { Redactor } from "../secrets/redactor.ts";
@@ -187,7 +188,7 @@ function createMcpFetch(fetch: typeof globalThis.fetch, extraHeaders: Readonly<R
   };
 }
 
-/** The same fetch, whose bodies end with an error where they become too large. */
+/** The same fetch, whose bodies end with an error where they become too large, or cost too much to parse. */
 function limitResponses(
   fetch: typeof globalThis.fetch,
   maxTotalBytes = Number.POSITIVE_INFINITY,
@@ -206,7 +207,7 @@ function limitResponses(
     }
   }
   return async (input, init) => {
-    const response = await fetch(input, init);
+    const response = limitValues(await fetch(input, init));
     if (!response.body) return response;
     const { status, statusText, headers } = response;
     const limited = new Response(ReadableStream.from(limit(response.body)), { status, statusText, headers });

@@ -147,6 +147,15 @@ describe("calling an MCP tool", () => {
     expect(await call(lookup(plain.url))).toEqual(tooLong);
   });
 
+  test("a response of many values is not parsed", async () => {
+    const answer = () => ({ ...textResult("done"), structuredContent: { junk: Array(50_000).fill(0) } });
+    const servers = await Promise.all([startServer({ answer }), startServer({ answer, json: true })]);
+    for (const { url } of servers)
+      expect(await call(lookup(url))).toEqual(
+        failedResult("The response is larger than the limit of 50000 values of JSON."),
+      );
+  });
+
   test("an unknown tool, a refused request and arguments that are not an object are reported to the model", async () => {
     const server = await startServer({
       refuse: ({ rpc, headers }) =>
