@@ -12,7 +12,12 @@ export interface Caller {
   readonly credentialId: string;
   /** The name of the key or the person. */
   readonly keyName: string;
-  readonly session: { readonly id: string; readonly expiresAt: Date; readonly person: SignedInPerson | null } | null;
+  readonly session: {
+    readonly id: string;
+    readonly signedInAt: Date | null;
+    readonly expiresAt: Date;
+    readonly person: SignedInPerson | null;
+  } | null;
   readonly organisation: { readonly id: string; readonly name: string; readonly tier: Tier };
   /** The one agent that this key is restricted to; null: all agents of the organisation. */
   readonly onlyAgentId: string | null;

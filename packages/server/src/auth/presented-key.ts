@@ -22,8 +22,8 @@ export interface PresentedKey {
     readonly id: string;
     /** Null for a session that a key made. */
     readonly person: SignedInPerson | null;
-    /** False for a link that has not been used. */
-    readonly isActivated: boolean;
+    /** Null for a link that has not been used. */
+    readonly signedInAt: Date | null;
     readonly expiresAt: Date;
     readonly endedAt: Date | null;
   } | null;
@@ -49,7 +49,7 @@ interface KeyTimes {
 export function isActive(key: PresentedKey, now: Date): boolean {
   if (keyStatus(key, now) !== "active") return false;
   const { session } = key;
-  return session === null || (session.isActivated && session.endedAt === null && session.expiresAt > now);
+  return session === null || (session.signedInAt !== null && session.endedAt === null && session.expiresAt > now);
 }
 
 export function keyStatus({ expires_at, revoked_at }: KeyTimes, now: Date): KeyStatus {

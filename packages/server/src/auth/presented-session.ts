@@ -60,7 +60,7 @@ const toPresented = (row: SessionRow): PresentedSession => ({
   session: {
     id: row.session_id,
     person: personOf(row),
-    isActivated: row.activated_at !== null,
+    signedInAt: row.activated_at,
     expiresAt: row.expires_at,
     endedAt: row.ended_at,
   },

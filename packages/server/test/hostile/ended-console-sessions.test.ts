@@ -48,6 +48,27 @@ describe("a session that ended cannot be used again:", () => {
     expect((await victim.send("/v1/me")).status).toBe(401);
   });
 
+  test("15 minutes after it began to give keys, which would outlive it", async () => {
+    const rights = { role: "viewer" };
+    const give = (path: string, method: string, body: object) => victim.send(path, { method, body });
+    const made = await give("/v1/keys", "POST", { name: "k", ...rights });
+    expect(made.status).toBe(201);
+    await withClient(perch().database.adminUrl, (client) =>
+      client.query("update console_sessions set activated_at = now() - interval '15 minutes 1 second'"),
+    );
+    const { id } = ok(await organisation.call("POST /v1/keys", { body: { name: "k", role: "viewer" } })).data;
+    for (const refused of [
+      await give("/v1/keys", "POST", { name: "k", ...rights }),
+      await give(`/v1/keys/${id}`, "PATCH", { role: "developer" }),
+      await give(`/v1/keys/${id}/rotate`, "POST", {}),
+    ]) {
+      expect(refused.status).toBe(403);
+      expect(refused.error?.message).toContain("Sign out and in again");
+    }
+    expect((await give(`/v1/keys/${id}`, "PATCH", { name: "renamed" })).status).toBe(200);
+    expect((await victim.send(`/v1/keys/${id}`, { method: "DELETE" })).status).toBe(200);
+  });
+
   test("once its row is gone its cookie counts against the address, not against the organisation", async () => {
     const {
       db,

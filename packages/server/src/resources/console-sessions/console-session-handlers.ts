@@ -66,7 +66,7 @@ async function findSigningIn(
     : undefined;
   if (!found) throw wrongLink();
   const { session, ...key } = found;
-  if (session.isActivated || session.endedAt || session.expiresAt <= now()) throw wrongLink();
+  if (session.signedInAt || session.endedAt || session.expiresAt <= now()) throw wrongLink();
   requireActiveKey({ ...key, session: null }, now());
   return { key: { ...key, session: null }, linkId: session.id };
 }

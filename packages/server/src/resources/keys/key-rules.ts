@@ -46,6 +46,16 @@ export function refuseOperateForAgent(granted: readonly string[], agentId: strin
     throw invalid("permissions", "`operate` is about the whole installation: a key of one agent cannot hold it");
 }
 
+/** A key outlives the session that makes it, so a cookie that was copied must not be enough for long. */
+const grantMinutes = 15;
+
+function refuseOldSession({ session }: Caller, now: Date): void {
+  if (session?.signedInAt && now.getTime() - session.signedInAt.getTime() > grantMinutes * 60_000)
+    throw forbidden(
+      `A session gives keys for ${grantMinutes} minutes after signing in. Sign out and in again, or use an API key.`,
+    );
+}
+
 /**
  * A key cannot grant permissions or a lifetime beyond its own, except `approve`. `resolveGrantedAgentId` checks the
  * agent.
@@ -56,6 +66,7 @@ export function refuseEscalation(
   expiresAt: Date | null,
   now: Date,
 ): void {
+  refuseOldSession(caller, now);
   const notHeld = granted.filter((permission) => !mayGrant(caller, permission));
   if (notHeld.length > 0) {
     throw forbidden(`This key cannot give what it does not hold: ${notHeld.join(", ")}.`);
