@@ -15,6 +15,7 @@ const maxLagMs = 1000;
 
 export interface Quantiles {
   readonly p50: number;
+  readonly p95: number;
   readonly p99: number;
   readonly max: number;
 }
@@ -25,7 +26,7 @@ const round = (ms: number): number => Math.round(ms * 10) / 10;
 export function quantilesOf(times: readonly number[]): Quantiles {
   const sorted = times.toSorted((a, b) => a - b);
   const at = (share: number) => round(sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0);
-  return { p50: at(0.5), p99: at(0.99), max: at(1) };
+  return { p50: at(0.5), p95: at(0.95), p99: at(0.99), max: at(1) };
 }
 
 export interface OperationFigures {

@@ -98,8 +98,8 @@ describe("the bad neighbour's verdict", () => {
 
   test("quantiles are by the nearest rank", () => {
     const hundred = Array.from({ length: 100 }, (_, i) => i + 1);
-    expect(quantilesOf(hundred)).toEqual({ p50: 50, p99: 99, max: 100 });
-    expect(quantilesOf([7])).toEqual({ p50: 7, p99: 7, max: 7 });
+    expect(quantilesOf(hundred)).toEqual({ p50: 50, p95: 95, p99: 99, max: 100 });
+    expect(quantilesOf([7])).toEqual({ p50: 7, p95: 7, p99: 7, max: 7 });
   });
 });
 
