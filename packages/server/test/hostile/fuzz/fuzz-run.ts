@@ -44,6 +44,8 @@ export class Tally {
   readonly succeeded = { directed: new Set<OperationKey>(), random: new Set<OperationKey>() };
   readonly problems = new Map<string, string>();
   readonly sent = { directed: 0, random: 0 };
+  /** The processor time of the longest turn of the event loop, which server and client share. */
+  longestTurnMs = 0;
 
   countResponse({ kind, operation, attack }: RequestTemplate, answer: WireResponse | undefined): void {
     const source = kind === "directed" ? "directed" : "random";
@@ -128,6 +130,22 @@ class FuzzClient {
   }
 }
 
+/** Measures every turn of the event loop until it is stopped. Other threads and programs do not count. */
+function watchTurns(onTurn: (ms: number) => void): () => void {
+  let last: NodeJS.CpuUsage | undefined;
+  let isOver = false;
+  const look = (): void => {
+    const { user, system } = process.threadCpuUsage(last);
+    if (last) onTurn((user + system) / 1000);
+    last = process.threadCpuUsage();
+    if (!isOver) setImmediate(look);
+  };
+  setImmediate(look);
+  return () => {
+    isOver = true;
+  };
+}
+
 /** Sends this many random requests concurrently and checks every response. The same seed makes the same requests. */
 export async function sendFuzzRequests(
   perch: Perch,
@@ -151,7 +169,10 @@ export async function sendFuzzRequests(
     const sendNext = async () => {
       for (const template of waiting) await send(template);
     };
-    await Promise.all(Array.from({ length: concurrency }, sendNext));
+    const stop = watchTurns((ms) => {
+      client.tally.longestTurnMs = Math.max(client.tally.longestTurnMs, ms);
+    });
+    await Promise.all(Array.from({ length: concurrency }, sendNext)).finally(stop);
   }
   client.close();
   accounts.stop();

@@ -48,11 +48,13 @@ test(`${requests} valid, nearly valid and hostile requests get responses that th
   const classes = [...tally.answers].toSorted(([, a], [, b]) => b - a).map(([name, count]) => `${count} × ${name}`);
   const { directed, random } = tally.sent;
   console.log(`${random} random and ${directed} directed requests in ${seconds.toFixed(0)} s: ${classes.join(", ")}`);
+  console.log(`The longest turn of the event loop took ${tally.longestTurnMs.toFixed(0)} ms of processor time.`);
   const unlucky = operationKeys.filter((key) => !tally.succeeded.random.has(key));
   console.log(`No random request succeeded on ${unlucky.length} of ${operationKeys.length}: ${unlucky.join(", ")}`);
   const wrong = [...tally.problems.values()];
   expect(wrong, [...wrong, ...failures].join("\n\n")).toEqual([]);
   expect(failures).toEqual([]);
+  expect(tally.longestTurnMs, "a turn of the event loop").toBeLessThan(100);
   // A new operation that is missing here needs a request in every-operation.ts.
   expect([...tally.succeeded.directed].toSorted()).toEqual(operationKeys.toSorted());
   if (requests < enough) return;
