@@ -145,9 +145,9 @@ async function endWith(form: Promise<boolean>): Promise<never> {
   });
   process.exit(succeeded ? 0 : 1);
 }
-const { short, json, only, from, to } = options;
+const { short, json, only, features, from, to } = options;
 if (options.neighbour) await endWith(runNeighbour({ short, json, only }));
-if (options.upgrade) await endWith(runUpgrade({ short, json, from, to }));
+if (options.upgrade) await endWith(runUpgrade({ short, json, features, from, to }));
 if (options.alerts) await endWith(runAlerts({ short, json, only }));
 if (options.restore) await endWith(runRestore({ short, json, only }));
 const runs = options.runs === undefined ? undefined : Number(options.runs);

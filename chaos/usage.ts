@@ -9,6 +9,7 @@ outside what was lost or done twice. It needs root on Debian and the programs th
   --upgrade     replaces a release by another under load, and goes back
                 --from, --to   images in podman's storage, or folders with a checkout;
                                both are this checkout unless given
+                --features   only what new API nodes accept before their release is active
   --alerts      fires each alert by its fault, follows the runbook, and waits until it has cleared
   --restore     loses each disk, restores it as the manual says, and compares what is back
   --approvals   lets runs wait for persons, kills everything and changes the release meanwhile, and
@@ -39,6 +40,7 @@ function parse() {
       only: { type: "string" },
       upgrade: { type: "boolean", default: false },
       alerts: { type: "boolean", default: false },
+      features: { type: "boolean", default: false },
       from: { type: "string" },
       to: { type: "string" },
       restore: { type: "boolean", default: false },

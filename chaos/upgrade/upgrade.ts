@@ -4,6 +4,7 @@ import { findOnPath, interruption, Problem } from "@perch/testkit/services/comma
 import { checkoutDir } from "@perch/testkit/services/layout.ts";
 import { readRecorded, waitForDeliveries } from "../database-records.ts";
 import { logProgress } from "../log-progress.ts";
+import { checkFeatures } from "./features.ts";
 import { type Installation, startInstallation } from "./installation.ts";
 import { createAgents, type Load, type Sent, startLoad } from "./load.ts";
 import { type Move, moveTo } from "./move.ts";
@@ -14,6 +15,8 @@ import { judgeUpgrade, type Observed, type UpgradeVerdict } from "./verdict.ts";
 interface UpgradeOptions {
   readonly short: boolean;
   readonly json: boolean;
+  /** Only what new API nodes accept before their release is active. */
+  readonly features: boolean;
   /** An image or a checkout; this checkout unless given. */
   readonly from: string | undefined;
   readonly to: string | undefined;
@@ -134,6 +137,13 @@ export async function runUpgrade(options: UpgradeOptions): Promise<boolean> {
     logProgress(
       `from ${releases[0].name} (${releases[0].version}) to ${releases[1].name} (${releases[1].version}) and back`,
     );
+    if (options.features) {
+      const { refused_before, accepted_after, ...zeros } = await checkFeatures(releases, stops);
+      const figures = { refused_before, accepted_after, ...zeros };
+      if (options.json) console.log(JSON.stringify(figures));
+      else console.table(figures);
+      return Object.values(zeros).every((each) => each === 0);
+    }
     const installation = await startInstallation(stops);
     logProgress("started a database, Valkey, an engine and HAProxy");
     const { verdict, lines, isClean } = judgeUpgrade(
