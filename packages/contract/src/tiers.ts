@@ -23,6 +23,8 @@ interface LimitsOfTier extends Readonly<Record<QuotaName, number>> {
   /** Sustained, and `burst` at once. */
   readonly requestsPerMinute: number;
   readonly burst: number;
+  /** Calls to tools, MCP servers, remote agents and authorization servers: sustained, and half of them at once. */
+  readonly callsPerMinute: number;
   readonly concurrentRuns: number;
   /** How long logs and metrics are stored. */
   readonly logDays: number;
@@ -34,6 +36,7 @@ export const tierLimits = {
   free: {
     requestsPerMinute: 60,
     burst: 100,
+    callsPerMinute: 120,
     concurrentRuns: 20,
     logDays: 7,
     agents: 20,
@@ -52,6 +55,7 @@ export const tierLimits = {
   pro: {
     requestsPerMinute: 1000,
     burst: 2000,
+    callsPerMinute: 2000,
     concurrentRuns: 200,
     logDays: 14,
     agents: 500,
@@ -70,6 +74,7 @@ export const tierLimits = {
   enterprise: {
     requestsPerMinute: 10_000,
     burst: 20_000,
+    callsPerMinute: 20_000,
     concurrentRuns: 2000,
     logDays: 30,
     agents: 10_000,
@@ -111,6 +116,9 @@ export const TierLimits = z
   .object({
     requests_per_minute: count,
     burst: count.describe("Requests at once."),
+    calls_per_minute: count.describe(
+      "Calls to tools, MCP servers, remote agents and authorization servers. Half of them may be made at once.",
+    ),
     concurrent_runs: count,
     log_days: count.describe("How far back logs and metrics can be read."),
     versions_per_agent: count,

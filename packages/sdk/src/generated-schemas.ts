@@ -1677,6 +1677,8 @@ export interface TierLimits {
   requests_per_minute: number;
   /** Requests at once. */
   burst: number;
+  /** Calls to tools, MCP servers, remote agents and authorization servers. Half of them may be made at once. */
+  calls_per_minute: number;
   concurrent_runs: number;
   /** How far back logs and metrics can be read. */
   log_days: number;

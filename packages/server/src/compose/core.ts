@@ -1,10 +1,11 @@
-import type { QuotaName } from "@perch/contract";
+import type { QuotaName, Tier } from "@perch/contract";
 import type { Config } from "../config/config.ts";
 import { createDataKeys, type DataKeys } from "../db/data-keys.ts";
 import { type Database, divideConnections, openDatabase } from "../db/database.ts";
 import { createSigningKeys, type SigningKeys } from "../db/signing-keys.ts";
 import { createOnceAMinute } from "../fairness/once-a-minute.ts";
 import { createShares, type ShareName, type Shares } from "../fairness/shares.ts";
+import { createTakeCall } from "../limits/call-rates.ts";
 import type { Gate } from "../limits/gate.ts";
 import { createLocalGate } from "../limits/local-gate.ts";
 import { readValkeyMemory } from "../limits/probe-valkey.ts";
@@ -14,6 +15,7 @@ import { createSharedSlots } from "../limits/shared-slots.ts";
 import { connectValkey, createValkeyGate } from "../limits/valkey-gate.ts";
 import { createValkeyState } from "../limits/valkey-state.ts";
 import { createGuardedClient, createTrustedClient, type GuardedClient } from "../outbound/guarded-client.ts";
+import { limitCalls } from "../outbound/limit-calls.ts";
 import { createOAuthClient } from "../outbound/oauth/create-oauth-client.ts";
 import type { OAuthClient } from "../outbound/oauth/oauth-client.ts";
 import { createOwnAddresses, type ListeningAddresses } from "../outbound/own-addresses.ts";
@@ -32,12 +34,13 @@ import {
 import { createQuotas, type Quotas } from "../resources/quotas/quotas.ts";
 import { createKnownBytes } from "../resources/quotas/stored-bytes.ts";
 import { createFindSecrets } from "../resources/secrets/find-stored-secrets.ts";
+import { findTier } from "../runs/record/running-run-queries.ts";
 import { createLocalStreams } from "../streams/local-streams.ts";
 import type { RunStreams } from "../streams/run-streams.ts";
 import { createValkeyStreams } from "../streams/valkey-streams.ts";
 import { connectSubscriber, createSubscriptions } from "../streams/valkey-subscriptions.ts";
 import { createTracing } from "../telemetry/otlp-tracing.ts";
-import { createTelemetry, measuredOperations, type Telemetry } from "../telemetry/telemetry.ts";
+import { createTelemetry, type Limit, measuredOperations, type Telemetry } from "../telemetry/telemetry.ts";
 import type { Tracing } from "../telemetry/tracing.ts";
 import { composeDependencies } from "./dependencies.ts";
 import type { DependencyWatch } from "./dependency-watch.ts";
@@ -67,6 +70,8 @@ interface Outbound {
   /** `guarded` is for addresses that organisations configure, `trusted` for those of the operator. */
   readonly guarded: GuardedClient;
   readonly trusted: GuardedClient;
+  /** `guarded` at the rate of the acting organisation: for tools, MCP servers, remote agents and authorization servers. */
+  readonly limitedFetch: typeof globalThis.fetch;
   /** The addresses that tenants must not reach: those configured, and those that this process listens on. */
   readonly ownAddresses: ListeningAddresses;
   readonly findSecrets: FindSecrets;
@@ -122,9 +127,9 @@ function composeTelemetry({ providers }: Config): Core["telemetry"] {
 }
 
 /** Names an organisation that was refused something, at most once a minute: it may be refused a thousand times in that time. */
-function createRefusalLog(logger: Logger, nowMs: () => number, kind: "share" | "quota", message: string) {
+function createRefusalLog(logger: Logger, nowMs: () => number, kind: "share" | "quota" | "limit", message: string) {
   const isDue = createOnceAMinute(nowMs);
-  return (name: ShareName | QuotaName, organisationId: string): void => {
+  return (name: ShareName | QuotaName | Limit, organisationId: string): void => {
     if (isDue(`${name} ${organisationId}`)) logger.warn({ [kind]: name, organisationId }, message);
   };
 }
@@ -208,9 +213,30 @@ function composeShared(
   };
 }
 
-function composeOutbound(
-  parts: Pick<Core, "config" | "logger" | "nowMs" | "telemetry" | "db" | "shares" | "keys">,
-): Outbound {
+type OutboundParts = Pick<Core, "config" | "logger" | "nowMs" | "telemetry" | "db" | "shares" | "shared" | "keys">;
+
+/** A worker that has seen no run of the organisation, as when it checks a deployment, reads the tier. */
+const composeTierOf =
+  ({ db, shares: { tiers } }: Pick<Core, "db" | "shares">) =>
+  async (organisationId: string): Promise<Tier> => {
+    const known = tiers.find(organisationId);
+    if (known) return known;
+    const tier = await db.inOrganisation(organisationId, (trx) => findTier(trx, organisationId));
+    tiers.remember(organisationId, tier);
+    return tier;
+  };
+
+function composeLimitedFetch(guarded: GuardedClient, parts: OutboundParts): typeof globalThis.fetch {
+  const { logger, nowMs, telemetry, shared } = parts;
+  const logRefusal = createRefusalLog(logger, nowMs, "limit", "an organisation makes too many calls, more are refused");
+  const onRefused = (limit: Limit, organisationId: string): void => {
+    telemetry.requestRefused(limit);
+    logRefusal(limit, organisationId);
+  };
+  return limitCalls(guarded.fetch, createTakeCall({ gate: shared.gate, tierOf: composeTierOf(parts), onRefused }));
+}
+
+function composeOutbound(parts: OutboundParts): Outbound {
   const { config, logger, nowMs, telemetry, db, shares, keys } = parts;
   const share = shares.of.outboundCalls;
   const ownAddresses = createOwnAddresses(ownEndpoints(config));
@@ -219,6 +245,7 @@ function composeOutbound(
     own: ownAddresses,
     share,
   });
+  const limitedFetch = composeLimitedFetch(guarded, parts);
   const findSecrets = createFindSecrets({ db, sealer: keys.secrets, logger, now: nowMs });
   const { processorTime } = shares.of;
   const createRedactor = createRedactors({
@@ -227,12 +254,13 @@ function composeOutbound(
   });
   const resolveCall = createResolveCall({ findSecrets, createRedactor, onRefused: telemetry.secretRefused });
   const { publicUrl } = config;
-  const oauth = createOAuthClient({ fetch: guarded.fetch, resolveCall, publicUrl, now: nowMs, version });
+  const oauth = createOAuthClient({ fetch: limitedFetch, resolveCall, publicUrl, now: nowMs, version });
   const signingKeys = createSigningKeys({ db: db.unscoped, sealer: keys.signingKeySealer, logger, now: nowMs });
   telemetry.watchSigningKeys(signingKeys.ageSeconds);
   return {
     guarded,
     trusted: createTrustedClient({ share }),
+    limitedFetch,
     ownAddresses,
     findSecrets,
     resolveCall,
@@ -251,7 +279,7 @@ export function composeCore(config: Config, logger: Logger, nowMs = wallClock): 
   const masterKeys = { current: config.masterKey, previous: config.previousMasterKeys };
   const dataKeys = createDataKeys(db.unscoped, masterKeys, dataKeyPurposes);
   const keys = createKeyUses(dataKeys.keyFor);
-  const outbound = composeOutbound({ config, logger, nowMs, telemetry, db, shares, keys });
+  const outbound = composeOutbound({ config, logger, nowMs, telemetry, db, shares, shared, keys });
   return {
     config,
     logger,

@@ -6,11 +6,11 @@ import type { Core } from "./core.ts";
 /** The guarded client for calls that receivers should recognise: tools, MCP servers and remote agents. */
 export const composeSignedFetch = ({
   config,
-  outbound: { guarded, signingKeys },
+  outbound: { limitedFetch, signingKeys },
   nowMs,
 }: Core): typeof globalThis.fetch =>
   createSignedFetch({
-    fetch: guarded.fetch,
+    fetch: limitedFetch,
     signingKey: signingKeys.current,
     directoryUrl: config.publicUrl && `${config.publicUrl}${directoryPath}`,
     now: nowMs,

@@ -71,7 +71,7 @@ export async function composeWorker(core: Core, { erasurePauseMs = 2000 }: Worke
   });
   const services = [
     ...runServices({
-      steps: telemetry.countSteps(actForFirstArgument(runSteps)),
+      steps: telemetry.countSteps(actForFirstArgument(runSteps, core.shares.tiers)),
       findDefinition: core.definitions.find,
       kill: createEngineAdmin(config.adminUrls).kill,
       defaultLogs: config.defaultLogs,

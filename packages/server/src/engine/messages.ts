@@ -27,7 +27,7 @@ export interface RunInput {
   readonly sessionId: string | null;
   /** Whether its events are streamed while it runs. */
   readonly streamed: boolean;
-  /** The tier of a streamed run's organisation, which limits the size of its streams. */
+  /** The tier of its organisation when it was accepted. Absent: a release before this one accepted it. */
   readonly tier?: Tier;
   /** The request that started it; null if nothing is traced. */
   readonly trace: TraceParent | null;

@@ -1,4 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import type { Tier } from "@perch/contract";
+import type { KnownTiers } from "./shares.ts";
 
 const organisations = new AsyncLocalStorage<string>();
 
@@ -10,13 +12,18 @@ export const actingOrganisation = (): string | undefined => organisations.getSto
 
 interface OfOrganisation {
   readonly organisationId: string;
+  readonly tier?: Tier;
 }
 
-/** The same steps, each of which acts for the organisation of its first argument. */
-export const actForFirstArgument = <T extends object>(steps: T): T =>
+/** The same steps, each of which acts for the organisation of its first argument, and remembers its tier. */
+export const actForFirstArgument = <T extends object>(steps: T, tiers?: Pick<KnownTiers, "remember">): T =>
   Object.fromEntries(
     Object.entries(steps).map(([name, step]) => [
       name,
-      (first: OfOrganisation, ...rest: unknown[]) => actFor(first.organisationId, () => step(first, ...rest)),
+      (first: OfOrganisation, ...rest: unknown[]) => {
+        const { organisationId, tier } = first;
+        if (tier) tiers?.remember(organisationId, tier);
+        return actFor(organisationId, () => step(first, ...rest));
+      },
     ]),
   ) as T;

@@ -130,14 +130,12 @@ export interface Share {
 export interface KnownTiers {
   readonly remember: (organisationId: string, tier: Tier) => void;
   readonly of: (organisationId: string) => Tier;
+  readonly find: (organisationId: string) => Tier | undefined;
 }
 
 const maxKnownTiers = 100_000;
 
-/**
- * A worker does not know tiers. There, an organisation gets the largest part and waits in turn, and its run slots limit
- * it before.
- */
+/** A request or a run brings its organisation's tier. Until then, the organisation gets the largest part. */
 export function createKnownTiers(): KnownTiers {
   const tiers = new Map<string, Tier>();
   return {
@@ -147,6 +145,7 @@ export function createKnownTiers(): KnownTiers {
       tiers.set(organisationId, tier);
     },
     of: (organisationId) => tiers.get(organisationId) ?? "enterprise",
+    find: (organisationId) => tiers.get(organisationId),
   };
 }
 

@@ -33,6 +33,7 @@ export function cacheRefusals(gate: Gate, now: () => number): Gate {
         allowed: false,
         refusedBy,
         waitMs: refusal.refusedUntilMs - nowMs,
+        nowMs,
         buckets: states,
         epoch: refusal.epoch,
       };

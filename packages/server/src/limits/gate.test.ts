@@ -120,6 +120,21 @@ describe.each([
     expect(await gate.pass(organisation, [wide])).toMatchObject({ allowed: true, buckets: [{ remaining: 7 }] });
   });
 
+  test("owners of one minute share a rate in equal parts, and no part is smaller than promised", async () => {
+    const it = createSubject();
+    for (const gate of it.gates) await waitUntilConnected(gate);
+    // 24 for one, 12 each for two, and 8 each for three or more.
+    const key = `calls:${newUuid()}`;
+    const bucket: Bucket = { key, rate: { capacity: 24, intervalMs: 10_000 }, maxPartIntervalMs: 30_000 };
+    const owners = Array.from({ length: 5 }, newUuid);
+    const passed = async (owner: string) => (await passUntilRefused(it, owner, bucket)).passed;
+    expect(await passed(owners[0] ?? "")).toBe(24);
+    expect(await passed(owners[1] ?? "")).toBe(12);
+    expect(await passed(owners[2] ?? "")).toBe(8);
+    expect(await passed(owners[3] ?? "")).toBe(8);
+    expect(await passed(owners[4] ?? "")).toBe(8);
+  });
+
   test("a peek takes nothing, and sees an empty bucket", async () => {
     const [gate] = createSubject().gates;
     await waitUntilConnected(gate);

@@ -6,7 +6,15 @@ export interface Bucket {
   readonly rate: Rate;
   /** Only check whether a request would fit, without counting it. */
   readonly peekOnly?: boolean;
+  /**
+   * Set: the owners that used a bucket of this key in the last minute share its rate in equal parts. A part is never
+   * slower than one request in this time, however many they are.
+   */
+  readonly maxPartIntervalMs?: number;
 }
+
+/** How long an owner counts among those that share a rate. */
+export const sharedForMs = 60_000;
 
 /** Whether a request is within its limits, and the epoch that decides which cached values are still valid. */
 export interface GateDecision {
@@ -14,6 +22,8 @@ export interface GateDecision {
   /** Index of the bucket that refused. */
   readonly refusedBy: number | undefined;
   readonly waitMs: number;
+  /** The time of the decision, on the clock of its buckets. */
+  readonly nowMs: number;
   /** Each bucket after this request, in the order given. */
   readonly buckets: readonly BucketState[];
   readonly epoch: Epoch;

@@ -1,9 +1,15 @@
 import { actingOrganisation } from "../fairness/acting-organisation.ts";
 import { type GiveBack, type Share, ShareRefusal } from "../fairness/shares.ts";
 
-/** The organisation has too many calls under way. Nothing was sent, and a later try may succeed. */
+/** The organisation has too many calls under way, or makes too many. Nothing was sent, and a later try may succeed. */
 export class OutboundBusyError extends Error {
   override readonly name = "OutboundBusyError";
+  readonly retryAfterMs: number | undefined;
+
+  constructor(message: string, retryAfterMs?: number) {
+    super(message);
+    this.retryAfterMs = retryAfterMs;
+  }
 }
 
 /** The answer arrived, and was not read, because the organisation has used up its processor time. A later try may succeed. */

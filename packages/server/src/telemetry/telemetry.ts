@@ -45,7 +45,10 @@ export const measuredOperations: readonly string[] = [
   "GET /console/*",
 ];
 
-const limits = ["organisation", "console", "agent", "address", "concurrent_runs"] as const;
+const limits = [
+  ...(["organisation", "console", "agent", "address", "concurrent_runs"] as const),
+  ...(["calls", "calls_to_host"] as const),
+] as const;
 export type Limit = (typeof limits)[number];
 export type Role = "serve" | "work" | "all";
 
@@ -104,7 +107,7 @@ function createRequestMetrics(registry: Registry, operations: readonly string[])
   });
   const refusals = new Counter({
     name: "perch_rate_limit_refusals_total",
-    help: "Requests refused by a rate limit or by the limit on concurrent runs, by limit.",
+    help: "Requests refused by a rate limit or by the limit on concurrent runs, and calls to other servers refused by their rates, by limit.",
     labelNames: ["limit"],
     registers,
   });

@@ -1465,6 +1465,8 @@ class TierLimits(Model):
     requests_per_minute: int
     burst: int
     """Requests at once."""
+    calls_per_minute: int
+    """Calls to tools, MCP servers, remote agents and authorization servers. Half of them may be made at once."""
     concurrent_runs: int
     log_days: int
     """How far back logs and metrics can be read."""

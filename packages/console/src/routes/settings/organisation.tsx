@@ -16,6 +16,7 @@ const Limits = () => {
       <Fact name="Requests">
         {formatCount(limits.requests_per_minute)} a minute, {formatCount(limits.burst)} at once
       </Fact>
+      <Fact name="Calls to other servers">{formatCount(limits.calls_per_minute)} a minute</Fact>
       <Fact name="Runs at the same time">{formatCount(limits.concurrent_runs)}</Fact>
       <Fact name="Logs and metrics">{formatCount(limits.log_days)} days</Fact>
       <Fact name="Versions of an agent">{formatCount(limits.versions_per_agent)}</Fact>

@@ -173,7 +173,7 @@ function toModelError(error: unknown, host: string): Error {
   if (error instanceof RefusedAddressError || error instanceof ResponseTooLargeError)
     return new PermanentModelError(error.message);
   if (error instanceof OutboundBusyError)
-    return new TransientModelError(`The agent at ${host} was not called: ${error.message}`);
+    return new TransientModelError(`The agent at ${host} was not called: ${error.message}`, error);
   const failure = findConnectFailure(error);
   if (!failure) return new TransientModelError(`The connection to the agent at ${host} failed.`, { cause: error });
   const message = `The agent at ${host} could not be reached: ${failure.reason}.`;

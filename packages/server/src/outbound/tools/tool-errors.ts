@@ -30,11 +30,14 @@ export const findPermanentReason = (error: unknown): string | undefined =>
     [RefusedAddressError, ResponseTooLargeError, ResponseRefusedError].some((kind) => cause instanceof kind),
   )?.message;
 
+const findBusy = (error: unknown): OutboundBusyError | undefined =>
+  [...causesOf(error)].find((cause) => cause instanceof OutboundBusyError);
+
 /** For users. Network error messages contain addresses, so only their codes are shown. */
 export function describeTransportError(error: unknown): string {
   const causes = [...causesOf(error)];
   if (causes.some(({ name }) => name === "TimeoutError")) return "took too long to answer";
-  const busy = causes.find((cause) => cause instanceof OutboundBusyError);
+  const busy = findBusy(error);
   const problem = busy instanceof UnreadAnswerError ? "answered, and its answer was not read" : "was not called";
   if (busy) return `${problem}: ${busy.message.replace(/\.$/, "")}`;
   const code = causes.map((cause) => "code" in cause && cause.code).find((found) => typeof found === "string");
@@ -47,7 +50,8 @@ export function toTransportError(
   { subject, urlSetting, cause }: { readonly subject: string; readonly urlSetting: string; readonly cause: unknown },
 ): TransientToolError | PermanentToolError {
   const failure = findConnectFailure(error);
-  if (!failure) return new TransientToolError(`${subject} ${describeTransportError(error)}.`, { cause });
+  const retryAfterMs = findBusy(error)?.retryAfterMs;
+  if (!failure) return new TransientToolError(`${subject} ${describeTransportError(error)}.`, { retryAfterMs, cause });
   const message = `${subject} could not be reached: ${failure.reason}.`;
   const advice = failure.adviceAbout(urlSetting);
   return failure.isTransient

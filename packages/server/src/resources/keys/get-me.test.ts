@@ -49,6 +49,7 @@ describe("GET /v1/me", () => {
       limits: {
         requests_per_minute: 1000,
         burst: 2000,
+        calls_per_minute: 2000,
         concurrent_runs: 200,
         log_days: 14,
         versions_per_agent: 1000,

@@ -64,6 +64,7 @@ export function toLimits(tier: Tier): TierLimits {
   return {
     requests_per_minute: limits.requestsPerMinute,
     burst: limits.burst,
+    calls_per_minute: limits.callsPerMinute,
     concurrent_runs: limits.concurrentRuns,
     log_days: limits.logDays,
     versions_per_agent: limits.versionsPerAgent,

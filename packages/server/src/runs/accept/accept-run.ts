@@ -154,7 +154,7 @@ export function createAcceptRun({ db, agents, serving, slots, quotas }: AcceptDe
       userId,
       sessionId: invocation.session_id ?? null,
       streamed,
-      ...(streamed && { tier: caller.organisation.tier }),
+      tier: caller.organisation.tier,
       trace: context.trace,
       ...(mayNeedPerson(chosen.definition) && { invoker: voterOf(caller) }),
       ...(needs.length > 0 && { needs }),
