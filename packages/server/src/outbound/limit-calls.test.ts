@@ -17,10 +17,10 @@ function createCalls(turn: Awaited<ReturnType<TakeCall>>) {
   return { fetch, counted, sent: () => sent };
 }
 
-test("a call is counted for its organisation and host, whatever the port", async () => {
+test("a call is counted for its organisation and host", async () => {
   const { fetch, counted, sent } = createCalls({ waitMs: 0 });
   await actFor("one", () => fetch("https://Tool.example:8443/a?b"));
-  expect({ counted, sent: sent() }).toEqual({ counted: ["one tool.example"], sent: 1 });
+  expect({ counted, sent: sent() }).toEqual({ counted: ["one tool.example:8443"], sent: 1 });
 });
 
 test("a call of the service itself is not counted", async () => {

@@ -14,8 +14,8 @@ export const limitCalls =
   async (input, init) => {
     const organisationId = actingOrganisation();
     if (organisationId !== undefined) {
-      const { hostname } = new URL(input instanceof Request ? input.url : input);
-      const turn = await takeCall(organisationId, hostname);
+      const { host } = new URL(input instanceof Request ? input.url : input);
+      const turn = await takeCall(organisationId, host);
       if ("refused" in turn) throw new OutboundBusyError(turn.refused, turn.retryAfterMs);
       const signal = init?.signal ?? undefined;
       if (turn.waitMs > 0) await sleep(turn.waitMs, undefined, { signal }).catch(() => signal?.throwIfAborted());
