@@ -90,6 +90,7 @@ export function serverSettings(
     PERCH_VALKEY_URL: "",
     PERCH_RESTATE_INGRESS_URL: `http://127.0.0.1:${ports.ingress}`,
     PERCH_RESTATE_ADMIN_URL: `http://127.0.0.1:${ports.admin}`,
+    PERCH_RESTATE_NODE_PORTS: String(ports.node),
     PERCH_RESTATE_IDENTITY_KEYS: "",
     PERCH_MASTER_KEY: masterKey,
     PERCH_HOST: "127.0.0.1",

@@ -24,6 +24,7 @@ test("every address of the settings counts as the installation's own, with the p
       PERCH_HOST: "10.0.0.7",
       PERCH_METRICS_PORT: "9464",
       PERCH_OTLP_URL: "http://collector.internal:4318",
+      PERCH_PUBLIC_URL: "https://perch.example",
     }).sort(),
   ).toEqual(
     [
@@ -34,11 +35,15 @@ test("every address of the settings counts as the installation's own, with the p
       "db.internal 5432",
       "one.internal 5122",
       "one.internal 5122",
+      "one.internal every",
+      "one.internal every",
       "one.internal 8080",
       "one.internal 9070",
+      "perch.example 443",
       "primary.internal 6432",
       "two.internal 443",
       "two.internal 5122",
+      "two.internal every",
       "valkey.internal 6379",
       "workers.internal 7401",
     ].sort(),

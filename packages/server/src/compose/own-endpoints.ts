@@ -11,7 +11,7 @@ const defaultPorts: Readonly<Record<string, number>> = {
 };
 
 /** PostgreSQL's addresses may name the host in the query instead, also as the folder of a socket. */
-function toEndpoints(address: string | undefined): OwnEndpoint[] {
+function toEndpoints(address: string | undefined): { readonly host: string; readonly port: number }[] {
   if (address === undefined) return [];
   const { hostname, port, protocol, searchParams } = new URL(address);
   const isDatabase = protocol.startsWith("postgres");
@@ -26,9 +26,6 @@ export function placeOf(address: string): string {
   return endpoint ? `${endpoint.host}:${endpoint.port}` : (new URL(address).searchParams.get("host") ?? "");
 }
 
-// Nodes of the engine talk to each other on this port, which no setting of ours names.
-const engineNodePort = 5122;
-
 /** Everything that this installation consists of, according to its settings. A port of 0 is known once it is bound. */
 export function ownEndpoints(config: Config): readonly OwnEndpoint[] {
   const engine = [...config.ingressUrls, ...config.adminUrls].flatMap(toEndpoints);
@@ -39,7 +36,8 @@ export function ownEndpoints(config: Config): readonly OwnEndpoint[] {
   ];
   return [
     ...engine,
-    ...engine.map(({ host }) => ({ host, port: engineNodePort })),
+    ...engine.flatMap(({ host }) => [...config.engineNodePorts, "every" as const].map((port) => ({ host, port }))),
+    ...toEndpoints(config.publicUrl).map((endpoint) => ({ ...endpoint, mayShareAddress: true as const })),
     ...[config.databaseUrl, config.migrationDatabaseUrl, config.valkeyUrl, config.workerUrl, config.otlpUrl].flatMap(
       toEndpoints,
     ),

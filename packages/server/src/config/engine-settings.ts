@@ -29,6 +29,17 @@ export const engineSettings = {
         "Admin URL of Restate, where workers register, and where API nodes ask for the releases and workers that they show to operators. For several nodes, separate their URLs with commas.",
       ),
   ),
+  engineNodePorts: setting(
+    "PERCH_RESTATE_NODE_PORTS",
+    z
+      .string()
+      .default("5122")
+      .transform((text) => text.split(","))
+      .pipe(z.array(wholeNumber(1, 65_535)))
+      .describe(
+        "Ports at which the nodes of Restate reach one another, separated by commas, if not 5122. No setting of Restate tells them to Perch. Tools never reach them.",
+      ),
+  ),
   identityKeys: secretSetting(
     "PERCH_RESTATE_IDENTITY_KEYS",
     commaList.describe(

@@ -55,6 +55,30 @@ describe("own addresses", () => {
     for (const port of [80, 443, 8080, 1]) expect(literal.includes(host, port)).toBe(true);
   });
 
+  test("every port of an engine's host is one, unless the engine runs on this machine", () => {
+    const own = createOwnAddresses(
+      ["10.0.0.9", "203.0.113.9", "127.0.0.1"].map((host) => ({ host, port: "every" as const })),
+      { interfaceAddresses },
+    );
+    for (const host of ["10.0.0.9", "::ffff:10.0.0.9", "203.0.113.9"])
+      for (const port of [80, 5122, 65_535]) expect([host, own.includes(host, port)]).toEqual([host, true]);
+    for (const host of ["127.0.0.1", "10.0.0.7", "10.0.0.8"])
+      expect([host, own.includes(host, 5122)]).toEqual([host, false]);
+  });
+
+  test("the public URL is one by its name and its private addresses, not where a public address may be shared", async () => {
+    const addresses = ["10.0.0.9", "8.8.8.8", "10.0.0.7"].map((address) => ({ address }));
+    const own = createOwnAddresses([{ host: "perch.example", port: 443, mayShareAddress: true }], {
+      interfaceAddresses,
+      resolve: async () => addresses,
+    });
+    await own.refresh();
+    for (const host of ["perch.example", "PERCH.example.", "10.0.0.9", "::ffff:10.0.0.9", "127.0.0.1"])
+      expect([host, own.includes(host, 443)]).toEqual([host, true]);
+    for (const host of ["8.8.8.8", "other.example"]) expect([host, own.includes(host, 443)]).toEqual([host, false]);
+    expect(own.includes("perch.example", 80)).toBe(false);
+  });
+
   test("are refused by the guard although everything is allowed; their neighbours are not", () => {
     const guard = createAddressGuard(["0.0.0.0/0", "::/0"], literal);
     expect(guard("10.0.0.9", 8080)).toBe(false);

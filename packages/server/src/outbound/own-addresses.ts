@@ -8,7 +8,10 @@ import { isPublic, isWithin, type OwnAddresses, parseAddress, parseRange } from 
 export interface OwnEndpoint {
   /** A name or an address. */
   readonly host: string;
-  readonly port: number;
+  /** "every": all ports of the host, unless it is this machine, which may have tools beside the installation. */
+  readonly port: number | "every";
+  /** Behind a public address may be the sites of others too: it counts by its name only. */
+  readonly mayShareAddress?: true;
 }
 
 export interface ListeningAddresses extends OwnAddresses {
@@ -74,6 +77,9 @@ const maxResolveMs = 2_000;
 
 interface Host {
   readonly ports: Set<number>;
+  /** Those at which a public address may belong to others too. */
+  readonly sharedPorts: Set<number>;
+  hasEveryPort: boolean;
   /** When each address was last given. Empty until the name was resolved for the first time. */
   readonly seenAt: Map<string, number>;
   resolving: Promise<void> | undefined;
@@ -91,13 +97,23 @@ function createHosts({ resolve, now }: Required<Pick<OwnAddressesOptions, "resol
       if (found.length > 0 && at - seenAt > rememberedMs) host.seenAt.delete(address);
   };
   return {
-    add: ({ host, port }: OwnEndpoint): void => {
+    add: ({ host, port, mayShareAddress }: OwnEndpoint): void => {
       const name = normaliseName(host);
-      const known = hosts.get(name) ?? { ports: new Set(), seenAt: new Map(), resolving: undefined };
-      known.ports.add(port);
+      const known: Host = hosts.get(name) ?? {
+        ports: new Set(),
+        sharedPorts: new Set(),
+        hasEveryPort: false,
+        seenAt: new Map(),
+        resolving: undefined,
+      };
+      if (port === "every") known.hasEveryPort = true;
+      else (mayShareAddress ? known.sharedPorts : known.ports).add(port);
       hosts.set(name, known);
     },
-    hasPort: (name: string, port: number): boolean => hosts.get(name)?.ports.has(port) === true,
+    hasPort: (name: string, port: number): boolean => {
+      const host = hosts.get(name);
+      return host !== undefined && (host.ports.has(port) || host.sharedPorts.has(port));
+    },
     /** Does not wait for a look-up that hangs, and does not begin it again before it has ended. */
     resolveAll: async (): Promise<void> => {
       const lookups = [...hosts]
@@ -107,9 +123,9 @@ function createHosts({ resolve, now }: Required<Pick<OwnAddressesOptions, "resol
       await Promise.race([Promise.all(lookups), sleep(maxResolveMs, undefined, { ref: false })]);
     },
     addresses: () =>
-      [...hosts].map(([name, { ports, seenAt }]) => {
-        const texts = parseAddress(name) ? [name] : [...seenAt.keys()];
-        return { ports, addresses: texts.flatMap((text) => parseAddress(text) ?? []) };
+      [...hosts].map(([name, host]) => {
+        const texts = parseAddress(name) ? [name] : [...host.seenAt.keys()];
+        return { ...host, addresses: texts.flatMap((text) => parseAddress(text) ?? []) };
       }),
   };
 }
@@ -123,14 +139,24 @@ function takeSnapshot(hosts: ReturnType<typeof createHosts>, interfaces: readonl
   const localPorts = new Set<number>();
   // Ports of hosts whose address is unknown. No private address is reached at these ports.
   const unknownPorts = new Set<number>();
-  for (const { ports, addresses } of hosts.addresses())
+  const wholeHosts = new Set<string>();
+  const addAddresses = (addresses: readonly Address[], port: number) => {
+    if (addresses.some(isLocal)) localPorts.add(port);
+    for (const address of addresses) keys.add(keyOf(address, port));
+  };
+  for (const { ports, sharedPorts, hasEveryPort, addresses } of hosts.addresses()) {
     for (const port of ports) {
       if (addresses.length === 0) unknownPorts.add(port);
-      if (addresses.some(isLocal)) localPorts.add(port);
-      for (const address of addresses) keys.add(keyOf(address, port));
+      addAddresses(addresses, port);
     }
+    const unshared = addresses.filter((address) => isLocal(address) || !isPublic(address));
+    for (const port of sharedPorts) addAddresses(unshared, port);
+    if (!hasEveryPort) continue;
+    for (const address of addresses) if (!isLocal(address)) wholeHosts.add(address.toNormalizedString());
+  }
   return (address: Address, port: number): boolean =>
     keys.has(keyOf(address, port)) ||
+    wholeHosts.has(address.toNormalizedString()) ||
     (localPorts.has(port) && isLocal(address)) ||
     (unknownPorts.has(port) && !isPublic(address));
 }

@@ -32,13 +32,19 @@ const script = await startScriptServer((call) => {
 });
 /** Plays a part of the installation, and counts connections. */
 const inside = { url: "", connections: 0 };
-const part = createServer((_, reply) => reply.end("{}")).on("connection", () => inside.connections++);
-await new Promise<void>((resolve) => part.listen(0, "127.0.0.1", resolve));
-inside.url = `http://127.0.0.1:${(part.address() as AddressInfo).port}/`;
-afterAll(() => void part.close());
+const startPart = async () => {
+  const part = createServer((_, reply) => reply.end("{}")).on("connection", () => inside.connections++);
+  await new Promise<void>((resolve) => part.listen(0, "127.0.0.1", resolve));
+  afterAll(() => void part.close());
+  return (part.address() as AddressInfo).port;
+};
+inside.url = `http://127.0.0.1:${await startPart()}/`;
+const [nodePort, publicPort] = [await startPart(), await startPart()];
 
 const perch = usePerch(
   {
+    engineNodePorts: [nodePort],
+    publicUrl: `http://localhost:${publicPort}`,
     // No role connects to it.
     migrationDatabaseUrl: inside.url.replace("http", "postgres"),
     outboundAllowedPrivateRanges: everything,
@@ -62,6 +68,8 @@ beforeAll(() => {
     database: portOf(config.databaseUrl, 5432),
     valkey: portOf(config.valkeyUrl, 6379),
     api: portOf(perch().url, 80),
+    "engine's nodes": nodePort,
+    "public URL": publicPort,
   };
 });
 
@@ -81,7 +89,7 @@ const spellings = [
 ];
 
 describe("an address of the installation", () => {
-  test.each(["engine", "engine's admin", "database", "valkey", "api"])(
+  test.each(["engine", "engine's admin", "engine's nodes", "database", "valkey", "api", "public URL"])(
     "is refused in every spelling: the %s",
     async (name) => {
       verifies("outbound.guarded");
