@@ -8,7 +8,7 @@ export type Tier = z.infer<typeof Tier>;
 const countedQuotas = ["agents", "keys", "webhooks", "providers", "secrets", "waitingRuns", "connections"] as const;
 /** Resources of each agent whose number the tier limits. */
 const agentQuotas = ["versionsPerAgent", "deploymentsPerAgent"] as const;
-/** How much it may store: memories, and the records of runs with sessions, events and logs. */
+/** How much it may store: memories, and the records of runs with sessions, events, logs, deliveries and kept answers. */
 export const storedQuotas = ["memoryBytes", "recordBytes"] as const;
 export const organisationQuotas = [...countedQuotas, ...storedQuotas] as const;
 export const quotaNames = [...countedQuotas, ...agentQuotas, ...storedQuotas] as const;
@@ -106,7 +106,9 @@ export const Usage = z
       "Accounts that users connected, those that were not confirmed or were revoked lately included.",
     ),
     memory_bytes: Use.describe("Texts and metadata of memories."),
-    record_bytes: Use.describe("Messages, responses, sessions, events, logs and contents of runs of the last 30 days."),
+    record_bytes: Use.describe(
+      "Messages, responses, sessions, events, logs, contents of runs, deliveries and answers for retries of the last 30 days.",
+    ),
   })
   .meta({ id: "Usage" });
 export type Usage = z.infer<typeof Usage>;

@@ -1833,7 +1833,7 @@ export interface Usage {
   connections: Use;
   /** Texts and metadata of memories. */
   memory_bytes: Use;
-  /** Messages, responses, sessions, events, logs and contents of runs of the last 30 days. */
+  /** Messages, responses, sessions, events, logs, contents of runs, deliveries and answers for retries of the last 30 days. */
   record_bytes: Use;
 }
 

@@ -1,4 +1,4 @@
--- Records the outcome of a delivery attempt, in one round trip. Nothing is written if this attempt was recorded before,
+-- Records the outcome of a delivery attempt and counts its bytes, in one round trip. Nothing is written if this attempt was recorded before,
 -- or the delivery has ended. A failed attempt disables the webhook with `disable_now`, or with `disable_if_failing` if
 -- no attempt has succeeded since `failing_deadline`; `disabled` returns that reason.
 create or replace function record_attempt(attempt jsonb) returns table (inserted boolean, disabled text)
@@ -20,6 +20,12 @@ begin
     insert into delivery_attempts (organisation_id, delivery_id, number, at, duration_ms, status_code, error, response)
       values (organisation, (attempt ->> 'delivery_id')::uuid, (attempt ->> 'number')::int, attempted_at,
         (attempt ->> 'duration_ms')::int, (attempt ->> 'status_code')::int, attempt ->> 'error', attempt ->> 'response');
+    -- Its texts, about what the rest of its row takes and, once, what that of its delivery takes.
+    insert into record_bytes as b (organisation_id, day, shard, bytes)
+      values (organisation, (now() at time zone 'utc')::date, mod(pg_current_xact_id()::text::bigint, 16),
+        coalesce(octet_length(attempt ->> 'error'), 0) + coalesce(octet_length(attempt ->> 'response'), 0)
+          + case (attempt ->> 'number')::int when 1 then 250 else 50 end)
+      on conflict (organisation_id, day, shard) do update set bytes = b.bytes + excluded.bytes;
     if attempt ->> 'error' is null then
       update webhooks w set failing_since = null where w.organisation_id = organisation and w.id = webhook and w.failing_since is not null;
     else

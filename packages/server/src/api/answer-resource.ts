@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { OrganisationTransaction } from "../db/database.ts";
-import { createDigest, deriveKey, type KeySource, sealerFor } from "../platform/sealing.ts";
+import { createBytesSealer, createDigest, deriveKey, type KeySource, sealerFor } from "../platform/sealing.ts";
 import type { Counts, ErasedUser, EraseStage } from "../resources/erasure-stage.ts";
 import { addCounts } from "../resources/erasures/erasure-rules.ts";
 import { ownerForUser } from "../resources/memory/memory-rules.ts";
@@ -35,9 +35,14 @@ export const answerResource = {
   name: "answers",
   tables: {
     idempotent_answers: { bound: "partitions", users: { owner: { by: "erase_answers_and_clears" } } },
+    answer_contents: { bound: "partitions", users: { owner: { by: "erase_answers_and_clears" } } },
   },
   dataKeys: {
     idempotentAnswers: sealerFor("idempotent answers"),
+    answerContents: {
+      purpose: "idempotent answers",
+      create: (key: KeySource) => createBytesSealer(() => deriveKey(key(), "answer contents")),
+    },
     idempotentBodies: {
       purpose: "idempotent answers",
       create: (key: KeySource) => createDigest(() => deriveKey(key(), "idempotent bodies")),

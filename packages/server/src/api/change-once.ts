@@ -4,12 +4,13 @@ import type { OrganisationChanges } from "../cache/organisation-changes.ts";
 import type { OrganisationTransaction } from "../db/database.ts";
 import { conflict } from "../platform/api-error.ts";
 import { RefusedChange, Uncached, Unchanged } from "../platform/change-results.ts";
-import type { Digest, Sealer } from "../platform/sealing.ts";
+import type { Digest } from "../platform/sealing.ts";
 import { digestUser, digestUserOfRun } from "../resources/erasures/seal-user.ts";
 import type { RequestContext } from "../resources/handlers.ts";
 import { bodyFingerprint, type IdempotentRequest, requestHash } from "../resources/idempotent-request.ts";
-import { findAnswer, insertAnswer, lockRequest } from "./answer-queries.ts";
+import { findAnswer, lockRequest } from "./answer-queries.ts";
 import { errorBody } from "./error-reply.ts";
+import { createKeptAnswers, type KeptAnswersDeps } from "./kept-answers.ts";
 
 /** Thrown through a handler when its request was answered before: nothing is changed, and the first answer is sent again. */
 export class Replay {
@@ -22,10 +23,8 @@ export class Replay {
   }
 }
 
-interface ChangeOnceDeps {
+interface ChangeOnceDeps extends KeptAnswersDeps {
   readonly changes: OrganisationChanges;
-  readonly answers: Sealer;
-  readonly bodyDigest: Digest;
   readonly userDigest: Digest;
 }
 
@@ -71,11 +70,13 @@ function ownerOf(digest: Digest, organisationId: string, request: unknown, answe
 const doNothing = async (): Promise<void> => undefined;
 
 /** The change and its answer commit in one transaction, so neither exists without the other. */
-export const createChangeOnce =
-  ({ changes, answers, bodyDigest, userDigest }: ChangeOnceDeps): ChangeOnce =>
-  ({ credentialId, session, organisation: { id } }, request, operation, record = doNothing) => {
+export function createChangeOnce(deps: ChangeOnceDeps): ChangeOnce {
+  const { changes, bodyDigest, userDigest } = deps;
+  const keptAnswers = createKeptAnswers(deps);
+  return ({ credentialId, session, organisation }, request, operation, record = doNothing) => {
     // A session is not its key: an answer may have shown a key or a token.
     const presented = session?.id ?? credentialId;
+    const { id } = organisation;
     const commit = async <T>(
       work: (trx: OrganisationTransaction) => Promise<T | Unchanged<T> | Uncached<T> | RefusedChange>,
       before: (trx: OrganisationTransaction) => Promise<void>,
@@ -102,7 +103,6 @@ export const createChangeOnce =
     const hash = requestHash(request);
     const plain = bodyFingerprint(request);
     const fingerprint = operation.secretBody ? bodyDigest(plain.toString("hex")) : plain;
-    const context = `${id} ${hash.toString("hex")}`;
 
     const refuseOrReplay = async (trx: OrganisationTransaction): Promise<void> => {
       await lockRequest(trx, id, hash);
@@ -114,21 +114,20 @@ export const createChangeOnce =
       if (!stored.fingerprint.equals(fingerprint)) {
         throw conflict("This Idempotency-Key was used with another body. Choose a new one, or send the same body.");
       }
-      throw new Replay(stored.status, answers.open(stored.body, context));
+      throw new Replay(stored.status, await keptAnswers.open(id, hash, stored));
     };
 
     const keepAnswer = async (trx: OrganisationTransaction, answer: unknown): Promise<void> => {
       const kept = answerToKeep(operation, answer);
-      const body = answers.seal(JSON.stringify(kept.body), context);
-      const owner = ownerOf(userDigest, id, request.body, answer);
-      await insertAnswer(trx, id, {
+      await keptAnswers.keep(trx, organisation, {
         request: hash,
         key_id: presented,
         fingerprint,
         status: kept.status,
-        body,
-        owner,
+        text: JSON.stringify(kept.body),
+        owner: ownerOf(userDigest, id, request.body, answer),
       });
     };
     return (work) => commit(work, refuseOrReplay, keepAnswer);
   };
+}

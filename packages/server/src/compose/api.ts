@@ -143,6 +143,8 @@ function composeApp(core: Core, parts: Parts, heartbeatMs: number | undefined): 
     changeOnce: createChangeOnce({
       changes: work.changes,
       answers: keys.idempotentAnswers,
+      contents: keys.answerContents,
+      quotas: core.quotas,
       bodyDigest: keys.idempotentBodies,
       userDigest: keys.userDigest,
     }),

@@ -65,6 +65,14 @@ export interface AgentVersions {
   organisation_id: string;
 }
 
+export interface AnswerContents {
+  body: Buffer;
+  day: Timestamp;
+  digest: Buffer;
+  organisation_id: string;
+  owner: Buffer | null;
+}
+
 export interface ApiKeys {
   agent_id: string | null;
   created_at: Generated<Timestamp>;
@@ -308,6 +316,7 @@ export interface Events {
 
 export interface IdempotentAnswers {
   body: Buffer;
+  content: Buffer | null;
   created_at: Generated<Timestamp>;
   fingerprint: Buffer;
   key_id: string;
@@ -592,6 +601,7 @@ export interface DB {
   agent_counts: AgentCounts;
   agent_versions: AgentVersions;
   agents: Agents;
+  answer_contents: AnswerContents;
   api_keys: ApiKeys;
   approvals: Approvals;
   audit_log: AuditLog;

@@ -50,6 +50,17 @@ export const createSealer = (key: KeySource): Sealer => ({
   open: (sealed, associatedData) => openBytes(key(), sealed, associatedData).toString(),
 });
 
+/** The same for bytes. */
+export interface BytesSealer {
+  readonly seal: (bytes: Buffer, associatedData: string) => Buffer;
+  readonly open: (sealed: Buffer, associatedData: string) => Buffer;
+}
+
+export const createBytesSealer = (key: KeySource): BytesSealer => ({
+  seal: (bytes, associatedData) => sealBytes(key(), bytes, associatedData),
+  open: (sealed, associatedData) => openBytes(key(), sealed, associatedData),
+});
+
 /** Declares a data key and its use. The purpose is part of the encrypted data: never change one. */
 export const sealerFor = (purpose: string) => ({ purpose, create: createSealer });
 export const digestFor = (purpose: string) => ({ purpose, create: createDigest });

@@ -36,7 +36,8 @@ export const runResource = {
       count: (of) =>
         sql<number>`coalesce((select sum(bytes) from record_bytes
           where ${ofOrganisation(of)} and day >= (now() at time zone 'utc')::date - ${recordDays}::int), 0)::float8`,
-      reached: "This organisation has stored # MB of runs, sessions and logs in the last 30 days",
+      reached:
+        "This organisation has stored # MB of runs, sessions, logs, deliveries and answers for retries in the last 30 days",
       advice: "Wait until the oldest have expired",
     },
   },

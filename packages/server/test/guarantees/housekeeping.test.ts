@@ -7,6 +7,7 @@ import { createScriptedAgent, invokeAgent } from "../support/invoke-calls.ts";
 
 /** Those with partitions of one day. */
 const tables = [
+  "answer_contents",
   "idempotent_answers",
   "invocation_claims",
   "invocations",

@@ -42,6 +42,7 @@ const reviewed = {
       platformReconciles("deleted_at IS NULL"),
       "recorder_checks: permissive select to perch_recorder using true",
     ],
+    answer_contents: [ownRows],
     api_keys: [
       ownRows,
       "platform_marks_use: permissive update to perch_platform using true",

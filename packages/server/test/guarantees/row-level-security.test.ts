@@ -51,7 +51,8 @@ async function createRowsEverywhere(organisation: Organisation): Promise<void> {
       "content-type": "application/json",
       "idempotency-key": "create-bot",
     },
-    body: JSON.stringify({ name: "bot", model: "perch/echo", logs: "full" }),
+    // Long enough that its answer is stored apart.
+    body: JSON.stringify({ name: "bot", model: "perch/echo", logs: "full", instructions: "x".repeat(3000) }),
   });
   await createModelProvider(organisation, "https://models.example");
   await createSecret(organisation);

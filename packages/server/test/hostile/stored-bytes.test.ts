@@ -11,7 +11,7 @@ const perch = usePerch({}, { withWorker: true });
 
 const messages: Record<StoredQuota, string> = {
   recordBytes:
-    "This organisation has stored 1,000 MB of runs, sessions and logs in the last 30 days, as much as its tier (free) allows. Wait until the oldest have expired, or ask for a larger tier.",
+    "This organisation has stored 1,000 MB of runs, sessions, logs, deliveries and answers for retries in the last 30 days, as much as its tier (free) allows. Wait until the oldest have expired, or ask for a larger tier.",
   memoryBytes:
     "This organisation stores 200 MB of memories, as much as its tier (free) allows. Delete some, which counts within two minutes, set `memory.remember` of its agents to false, or ask for a larger tier.",
 };

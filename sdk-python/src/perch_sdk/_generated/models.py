@@ -1453,7 +1453,7 @@ class Usage(Model):
     memory_bytes: Use
     """Texts and metadata of memories."""
     record_bytes: Use
-    """Messages, responses, sessions, events, logs and contents of runs of the last 30 days."""
+    """Messages, responses, sessions, events, logs, contents of runs, deliveries and answers for retries of the last 30 days."""
 
 
 class Use(Model):

@@ -21,16 +21,29 @@ async function findStored(
 /** As in the rollups of metrics, so that concurrent writers do not meet in one row. */
 const shards = 16;
 
-/** Counts bytes that are stored besides the records of runs, which `record_runs` counts. */
+/** A statement that counts bytes which are stored besides the records of runs, which `record_runs` counts. */
+export const countRecordBytes = (trx: OrganisationTransaction, organisationId: string, bytes: number) =>
+  trx
+    .insertInto("record_bytes")
+    .values({
+      organisation_id: organisationId,
+      day: sql<Date>`(now() at time zone 'utc')::date`,
+      // A transaction that counts twice meets the row that it has locked, so that two cannot wait for each other.
+      shard: sql<number>`mod(pg_current_xact_id()::text::bigint, ${shards})`,
+      bytes,
+    })
+    .onConflict((conflict) =>
+      conflict
+        .columns(["organisation_id", "day", "shard"])
+        .doUpdateSet({ bytes: sql`record_bytes.bytes + excluded.bytes` }),
+    );
+
 export async function addRecordBytes(
   trx: OrganisationTransaction,
   organisationId: string,
   bytes: number,
 ): Promise<void> {
-  await sql`
-    insert into record_bytes as b (organisation_id, day, shard, bytes)
-      values (${organisationId}, (now() at time zone 'utc')::date, ${Math.floor(Math.random() * shards)}, ${bytes})
-      on conflict (organisation_id, day, shard) do update set bytes = b.bytes + excluded.bytes`.execute(trx);
+  await countRecordBytes(trx, organisationId, bytes).execute();
 }
 
 /** How much an organisation stores, without asking the database. Undefined if this process does not know it yet. */

@@ -1,3 +1,4 @@
+import { inflateRawSync } from "node:zlib";
 import { withClient } from "@perch/testkit/installation/scratch-database.ts";
 import { Redis } from "iovalkey";
 import { openCall, openDecision } from "../../../src/resources/approvals/seal-approval.ts";
@@ -40,7 +41,10 @@ async function readValkey(url: string): Promise<string> {
 const openSealed = ({ database, server: { core } }: Perch): Promise<string> =>
   withClient(database.adminUrl, async (admin) => {
     const answers = await admin.query(
-      "select organisation_id, encode(request, 'hex') as request, body from idempotent_answers",
+      "select organisation_id, encode(request, 'hex') as request, body from idempotent_answers where content is null",
+    );
+    const longAnswers = await admin.query(
+      "select organisation_id, encode(digest, 'hex') as digest, body from answer_contents",
     );
     const contents = await admin.query(
       `select c.organisation_id, c.id, c.sealed, i.agent_id from run_contents c
@@ -60,6 +64,9 @@ const openSealed = ({ database, server: { core } }: Perch): Promise<string> =>
       ]),
       ...answers.rows.map(({ organisation_id, request, body }) =>
         core.keys.idempotentAnswers.open(body, `${organisation_id} ${request}`),
+      ),
+      ...longAnswers.rows.map(({ organisation_id, digest, body }) =>
+        inflateRawSync(core.keys.answerContents.open(body, `content ${organisation_id} ${digest}`)).toString(),
       ),
       ...contents.rows.map(({ organisation_id: organisationId, id, sealed, agent_id: agentId }) =>
         openContents(core.keys.runContents, sealed, { organisationId, agentId, id }),
