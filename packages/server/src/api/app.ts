@@ -1,5 +1,4 @@
 import type { Socket } from "node:net";
-import cors from "@fastify/cors";
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from "fastify";
 import type { Caller } from "../auth/caller.ts";
 import type { Client } from "../auth/client.ts";
@@ -24,6 +23,7 @@ import type { ChangeOnce } from "./change-once.ts";
 import { connectRoutes } from "./connect-routes.ts";
 import { readConsoleFiles } from "./console-files.ts";
 import { consoleRoutes } from "./console-routes.ts";
+import { allowOrigins } from "./cors.ts";
 import { hasMoreValues } from "./count-json-values.ts";
 import { documentationRoutes } from "./documentation.ts";
 import { errorBody, replyWithError } from "./error-reply.ts";
@@ -43,23 +43,6 @@ import { traceRequests } from "./trace-requests.ts";
 const bodyLimitBytes = 1024 * 1024;
 /** Objects, lists and what they hold: what a body costs grows with them, not with its bytes. */
 const maxBodyValues = 20_000;
-
-const exposedHeaders = [
-  "etag",
-  "x-correlation-id",
-  "retry-after",
-  "idempotent-replayed",
-  "location",
-  "preference-applied",
-  "x-ratelimit-limit",
-  "x-ratelimit-remaining",
-  "x-ratelimit-reset",
-  "ratelimit",
-  "ratelimit-policy",
-  "deprecation",
-  "sunset",
-  "link",
-];
 
 const safeCorrelationId = /^[A-Za-z0-9._:-]{1,128}$/;
 
@@ -288,25 +271,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   if (http.allowedHosts.length > 0) refuseOtherHosts(app, http.allowedHosts, options.refusals);
   if (options.guard.hasConnectionSettings) guardPaths(app, options, clientOf);
   handleNodeRefusals(app);
-  if (http.corsOrigins.length > 0) {
-    await app.register(cors, {
-      methods: ["GET", "POST", "PATCH", "DELETE"],
-      allowedHeaders: [
-        "authorization",
-        "content-type",
-        "idempotency-key",
-        "if-match",
-        "last-event-id",
-        "prefer",
-        "x-mfa-code",
-        "x-correlation-id",
-        "x-user-token",
-      ],
-      origin: [...http.corsOrigins],
-      exposedHeaders,
-      maxAge: 600,
-    });
-  }
+  await allowOrigins(app, http.corsOrigins);
   bindOperations(app, { ...options, clientOf, publicUrl: http.publicUrl });
   healthRoutes(app, readiness, logger);
   frontPageRoute(app, http);

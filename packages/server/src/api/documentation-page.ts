@@ -31,7 +31,7 @@ export interface OpenApiDocument extends Json {
 }
 
 const howToTry = `
-To try requests on this page, enter an API key under *Authentication*. This tab alone keeps it, until you close it.
+To try requests on this page, enter an API key under *Authentication*. The page forgets it when you reload or leave it.
 
 The examples are the life of an agent called \`support-bot\`. Begin with *Create agent*: then the requests for that agent work as they are
 offered. Ids such as \`req_01kg0000000000000000000001\` are made up: replace them with those of your own answers.
@@ -96,9 +96,18 @@ export const pageDocument = (document: OpenApiDocument): OpenApiDocument => ({
   ),
 });
 
-/**
- * The page can only store a key in `localStorage`, which is permanent and shared by all tabs. Here that name leads to
- * `sessionStorage`: for this tab, until it is closed.
- */
-export const tabStorageScript =
-  'Object.defineProperty(window, "localStorage", { value: window.sessionStorage, configurable: true });\n';
+/** A sandboxed page has no storage, and its script expects one: this one lasts until the page is left. */
+export const memoryStorageScript = `
+for (const name of ["localStorage", "sessionStorage"]) {
+  const items = new Map();
+  const value = {
+    getItem: (key) => items.get(String(key)) ?? null,
+    setItem: (key, text) => void items.set(String(key), String(text)),
+    removeItem: (key) => void items.delete(String(key)),
+    clear: () => items.clear(),
+    key: (index) => [...items.keys()][index] ?? null,
+    get length() { return items.size; },
+  };
+  Object.defineProperty(window, name, { value, configurable: true });
+}
+`.trimStart();

@@ -153,11 +153,11 @@ describe("GET /docs", () => {
     for (const [code, { description }] of errors) expect(description).toBe(code);
   });
 
-  test("keeps for the tab what its script would keep for good, before that script runs", async () => {
+  test("has storage in memory before its script runs, because a sandboxed page has no other", async () => {
     const { html } = await page();
     const [first] = html.match(/<script[^>]*>/) ?? [];
-    expect(first).toBe('<script src="/docs/tab-storage.js">');
-    expect(await (await fetch(`${perch().url}/docs/tab-storage.js`)).text()).toContain("sessionStorage");
+    expect(first).toBe('<script src="/docs/memory-storage.js">');
+    expect(await (await fetch(`${perch().url}/docs/memory-storage.js`)).text()).toContain("localStorage");
   });
 
   test("its script comes from this server", async () => {
@@ -176,7 +176,8 @@ describe("GET /docs", () => {
     const policy = response.headers.get("content-security-policy") ?? "";
     expect(policy).toContain("default-src 'none'");
     expect(policy).toContain("connect-src 'self'");
-    expect(policy).not.toMatch(/https?:|\*|script-src[^;]*'unsafe-/);
+    expect(policy).toMatch(/sandbox allow-scripts/);
+    expect(policy).not.toMatch(/allow-same-origin|https?:|\*|script-src[^;]*'unsafe-/);
     const inline = [...html.matchAll(/<script(?![^>]*\ssrc=)[^>]*>([\s\S]*?)<\/script>/g)].map(([, script]) => script);
     expect(inline.length).toBeGreaterThan(0);
     for (const script of inline) {

@@ -4,13 +4,16 @@ import { createRequire } from "node:module";
 import scalar from "@scalar/fastify-api-reference";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Admission } from "./admission.ts";
-import { type OpenApiDocument, pageDocument, tabStorageScript } from "./documentation-page.ts";
+import { memoryStorageScript, type OpenApiDocument, pageDocument } from "./documentation-page.ts";
 import { createServedText, sendFile } from "./served-file.ts";
 
 const documentFile = createRequire(import.meta.url).resolve("@perch/contract/openapi.json");
-const tabStoragePath = "/docs/tab-storage.js";
+const memoryStoragePath = "/docs/memory-storage.js";
 
-/** The page can reach nothing but this server, and runs no script but its own file and the one line that starts it. */
+/**
+ * The page can reach nothing but this server, and runs no script but its own file and the one line that starts it. Its
+ * script is large and not ours, so the sandbox gives it an origin of its own, apart from the console's.
+ */
 function pagePolicy(html: string): string {
   const inline = html.match(/<script type="text\/javascript">([\s\S]*?)<\/script>/)?.[1] ?? "";
   const hash = createHash("sha256").update(inline).digest("base64");
@@ -23,6 +26,7 @@ function pagePolicy(html: string): string {
     "connect-src 'self'",
     "frame-ancestors 'none'",
     "base-uri 'none'",
+    "sandbox allow-scripts allow-popups allow-popups-to-escape-sandbox",
   ].join("; ");
 }
 
@@ -46,15 +50,22 @@ export async function documentationRoutes(
   await app.register(async (pages) => {
     pages.addHook("onRequest", limit.onRequest);
     pages.addHook("onSend", async (_, reply, payload) => {
-      reply.header("cache-control", cacheControl);
+      // The page's origin is none of ours, and what is here needs no key.
+      reply.headers({
+        "cache-control": cacheControl,
+        "cross-origin-resource-policy": "cross-origin",
+        "access-control-allow-origin": "*",
+      });
       if (typeof payload !== "string" || !String(reply.getHeader("content-type")).startsWith("text/html"))
         return payload;
       reply.header("content-security-policy", pagePolicy(payload));
       // Before all other scripts.
-      return payload.replace("<head>", `<head><script src="${tabStoragePath}"></script>`);
+      return payload.replace("<head>", `<head><script src="${memoryStoragePath}"></script>`);
     });
     pages.get("/docs/openapi.json", async (request, reply) => sendFile(request, reply, shownDocument()));
-    pages.get(tabStoragePath, async (_, reply) => reply.type("text/javascript; charset=utf-8").send(tabStorageScript));
+    pages.get(memoryStoragePath, async (_, reply) =>
+      reply.type("text/javascript; charset=utf-8").send(memoryStorageScript),
+    );
     await pages.register(scalar, {
       routePrefix: "/docs",
       configuration: {
@@ -65,7 +76,6 @@ export async function documentationRoutes(
         telemetry: false,
         hideClientButton: true,
         showDeveloperTools: "never",
-        persistAuth: true,
         hiddenClients: true,
         modelsSectionLabel: "Schemas",
         documentDownloadType: "none",

@@ -5,6 +5,7 @@ import { LRUCache } from "lru-cache";
 import { parseClientCertHeader } from "../auth/certificate-rules.ts";
 import type { Client } from "../auth/client.ts";
 import { createAddressMatcher } from "../auth/transport-rules.ts";
+import { isOfSandboxedPage } from "./cors.ts";
 
 const textOf = (header: string | string[] | undefined): string | undefined =>
   typeof header === "string" ? header : undefined;
@@ -36,6 +37,10 @@ class RequestClient implements Client {
 
   get isHttps(): boolean {
     return this.#request.protocol === "https";
+  }
+
+  get isSandboxedPage(): boolean {
+    return isOfSandboxedPage(this.#request);
   }
 
   get certificate(): Client["certificate"] {

@@ -102,7 +102,7 @@ describe("CORS", () => {
     expect(headers["access-control-allow-headers"]).toMatch(/authorization.*content-type/i);
   });
 
-  test.each(["https://evil.example", "http://app.example", "https://app.example.evil.example", "null"])(
+  test.each(["https://evil.example", "http://app.example", "https://app.example.evil.example"])(
     "%s is not listed, and gets no CORS headers",
     async (unlistedOrigin) => {
       for (const method of ["GET", "OPTIONS"]) {
@@ -112,6 +112,35 @@ describe("CORS", () => {
       }
     },
   );
+});
+
+describe("a sandboxed page, such as the one at /docs", () => {
+  const preflight = { origin: "null", "access-control-request-method": "PATCH" };
+
+  test.each([
+    ["with CORS for others", open],
+    ["without CORS", perch],
+  ])("may call the API with a key and without cookies, %s", async (_, server) => {
+    const { adminKey } = await server().createOrganisation();
+    const sent = { origin: "null", authorization: `Bearer ${adminKey}` };
+    const answer = await allHeaders("/v1/agents", { headers: sent }, server());
+    const allowed = await allHeaders("/v1/agents/bot", { method: "OPTIONS", headers: preflight }, server());
+    expect([answer.status, allowed.status]).toEqual([200, 204]);
+    for (const { headers } of [answer, allowed]) {
+      expect(headers["access-control-allow-origin"]).toBe("null");
+      expect(headers).not.toHaveProperty("access-control-allow-credentials");
+    }
+    expect(allowed.headers["access-control-allow-methods"]).toContain("PATCH");
+    expect(allowed.headers["access-control-allow-headers"]).toMatch(/authorization/);
+    expect(allowed.headers["access-control-allow-headers"]).not.toMatch(/csrf/i);
+  });
+
+  test.each(["/", "/console/", "/healthz", "/metrics", "/approve/x", "/connect/x"])("may not read %s", async (path) => {
+    for (const method of ["GET", "OPTIONS"]) {
+      const { headers } = await allHeaders(path, { method, headers: preflight });
+      expect(headers).not.toHaveProperty("access-control-allow-origin");
+    }
+  });
 });
 
 describe("the caller's address", () => {

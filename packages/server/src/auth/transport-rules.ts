@@ -33,9 +33,14 @@ export function createTransportCheck(
   }
   if (settings.ipWhitelist?.enabled) {
     const isListed = createAddressMatcher(settings.ipWhitelist.addresses);
-    checks.push(({ address }) =>
-      isListed(address) ? undefined : forbidden("Your address is not in the list of addresses that may ask for this."),
-    );
+    checks.push(({ address, isSandboxedPage }) => {
+      if (!isListed(address)) return forbidden("Your address is not in the list of addresses that may ask for this.");
+      return isSandboxedPage
+        ? forbidden(
+            "A sandboxed page made this request, such as the one at /docs. A list of addresses refuses those, because a page of any site is seen at its visitor's address. Use the console or a program.",
+          )
+        : undefined;
+    });
   }
   if (settings.mtls?.enabled) {
     const { caCert } = settings.mtls;

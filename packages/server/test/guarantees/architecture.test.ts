@@ -80,7 +80,7 @@ const metricFiles = resourceOrder.map((name) => `resources/${name}/*-metrics.ts`
 /** Packages, and the only folders or files that may know them. */
 const confined: Record<string, readonly string[]> = {
   fastify: ["api", "compose/api.ts"],
-  "@fastify": ["api/app.ts"],
+  "@fastify": ["api/app.ts", "api/cors.ts"],
   "@scalar/fastify-api-reference": ["api/documentation.ts"],
   kysely: ["api", "auth", "cache", "db", "resources", "runs"],
   pg: ["db"],

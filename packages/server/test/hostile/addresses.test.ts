@@ -56,6 +56,14 @@ describe("IP allow-list", () => {
     ).toBe(200);
   });
 
+  test("refuses a page of another site that has a key, and whose visitor has an address of the list", async () => {
+    verifies("security.ip-allow-list-enforced");
+    const headers = { "x-forwarded-for": "203.0.113.7", origin: "null" };
+    const refused = await sendRawRequest(agentUrl("office"), { key: organisation.adminKey, headers, from: proxy });
+    expectRefusal(refused, 403);
+    expect(JSON.stringify(refused.body)).toContain("sandboxed page");
+  });
+
   test.each([
     ["another address", "203.0.113.8"],
     ["the address just below a range", "198.51.99.255"],
