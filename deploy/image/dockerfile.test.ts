@@ -44,3 +44,17 @@ test("the Dockerfile, build.ts and CI use the same versions of Node, pnpm and De
   const [, pnpm = "none"] = /^pnpm_version=(\S+)$/m.exec(script) ?? [];
   expect(dockerfile).toContain(`ARG PNPM_VERSION=${pnpm}\n`);
 });
+
+test("the Dockerfile installs pnpm only if it has the digest in the repository, on both architectures", () => {
+  const digests = readFileSync(join(import.meta.dirname, "pnpm.sha512"), "utf8")
+    .trim()
+    .split("\n");
+  const [, pnpm = "none"] = /^pnpm_version=(\S+)$/m.exec(script) ?? [];
+  expect(digests.map((line) => line.replace(/^[0-9a-f]{128} {2}/, ""))).toEqual(
+    ["arm64", "x64"].map((architecture) => `pnpm-exe.linux-${architecture}-${pnpm}.tgz`),
+  );
+  const [build = ""] = dockerfile.split(/^FROM .*\n/m).slice(1);
+  expect(build).not.toMatch(/(?<!p)npm (install|exec)|npx|corepack|curl|wget/);
+  expect(build.indexOf("sha512sum --check --strict")).toBeGreaterThan(build.indexOf("npm pack"));
+  expect(build.indexOf("tar -xzf")).toBeGreaterThan(build.indexOf("sha512sum --check --strict"));
+});
