@@ -32,4 +32,5 @@ test.each([
   ["2001:0db8:0001:0002::", "address 2001:db8:1:2"],
   ["::1", "address 0:0:0:0"],
   ["fe80::1", "address fe80:0:0:0"],
+  [undefined, "address gone"], // the client has gone
 ])("%s counts as %s", (ip, owner) => expect(addressOwner(ip)).toBe(owner));

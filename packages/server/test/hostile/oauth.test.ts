@@ -203,6 +203,13 @@ describe("OAuth 2.0", () => {
     expectRefusal(await requestWithToken("made-up-token", { agent: "opaque" }), 401);
   });
 
+  test("a client with a wrong secret does not learn what the issuer told the right one", async () => {
+    await createAgent("wrong-secret", auth({ audience: "urn:opaque", clientSecret: "wrong" }));
+    const token = await provider.issueToken({ scope: "read:agents", resource: "urn:opaque" });
+    expect((await requestWithToken(token, { agent: "opaque" })).status).toBe(200);
+    expect((await requestWithToken(token, { agent: "wrong-secret" })).status).toBe(503);
+  });
+
   test("a new signing key of the provider is fetched; a removed one is no longer accepted", async () => {
     const share = perch.server.core.shares.of.introspections;
     const verifyOAuth = createVerifyOAuth({ fetch, now: () => Date.now(), share, keysCooldownMs: 0 });
