@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { isWithin, parseAddress, parseRange } from "../../packages/server/src/outbound/address-guard.ts";
 import { chartDir } from "./chart-inputs.ts";
 import { byExample, type Manifest, manifestsOf, ofKind, podOf, selects } from "./manifests.ts";
 
@@ -26,6 +27,12 @@ function whoReaches(manifests: readonly Manifest[], component: string, port: str
     return rules.filter(({ ports }) => ports?.some((one) => one.port === port)).flatMap(({ from }) => from);
   });
 }
+
+const metadataServices = [
+  ...["169.254.169.254", "100.100.100.200", "168.63.129.16", "192.0.0.192"],
+  ...["fd00:ec2::254", "fd20:ce::254", "fd00:42::42", "fe80::a9fe:a9fe"],
+];
+const privateAddresses = ["10.0.0.1", "172.16.0.1", "172.31.255.254", "192.168.1.1", "100.64.0.1", "fd12::1"];
 
 const namespace = (name: string) => ({ namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": name } } });
 
@@ -56,17 +63,24 @@ describe("network policies", () => {
   });
 
   test.each(byExample.filter(([, manifests]) => ofKind(manifests, "NetworkPolicy").length > 0))(
-    "%s: no pod reaches a metadata service, and only name servers are reached without a peer",
+    "%s: pods reach name servers, the cluster, the private ranges of the values and the public internet",
     (_, manifests) => {
       const [all] = ofKind(manifests, "NetworkPolicy").filter(({ spec }) => spec.policyTypes?.includes("Egress"));
-      const rules = all?.spec.egress ?? [];
-      expect(rules.length).toBeGreaterThanOrEqual(3);
-      const open = rules.filter(({ to }) => to === undefined);
-      expect(open.flatMap(({ ports }) => ports?.map(({ port }) => port))).toEqual([53, 53]);
-      const blocks = rules.flatMap(({ to = [] }) => to.flatMap(({ ipBlock }) => ipBlock ?? []));
-      for (const { cidr, except } of blocks)
-        expect(except).toContain(cidr === "0.0.0.0/0" ? "169.254.0.0/16" : "fd00:ec2::/32");
-      expect(blocks.length).toBeGreaterThanOrEqual(1);
+      const [dns, cluster, ours, world, ...rest] = all?.spec.egress ?? [];
+      expect(rest).toEqual([]);
+      expect(dns?.ports?.map(({ port }) => port)).toEqual([53, 53]);
+      expect(dns?.to).toEqual([namespace("kube-system"), { ipBlock: { cidr: "169.254.20.10/32" } }]);
+      expect(cluster?.to).toEqual([{ namespaceSelector: {} }]);
+      expect(ours?.to).toEqual([{ ipBlock: { cidr: "10.20.0.0/24" } }]);
+      const closed = new Map(world?.to?.map(({ ipBlock }) => [ipBlock?.cidr, (ipBlock?.except ?? []).map(parseRange)]));
+      const open = (address: string) => {
+        const parsed = parseAddress(address);
+        const except = closed.get(address.includes(":") ? "::/0" : "0.0.0.0/0");
+        return parsed && except && !except.some((range) => isWithin(parsed, range));
+      };
+      expect(closed.size).toBe(2);
+      expect([...metadataServices, ...privateAddresses].filter(open)).toEqual([]);
+      expect(["1.1.1.1", "172.32.0.1", "100.128.0.1", "2606:4700::1111"].filter(open)).toHaveLength(4);
       // The policy applies to every pod of the installation, including the Job.
       for (const manifest of manifests.filter(({ spec }) => spec.template !== undefined))
         expect(selects(all?.spec.podSelector?.matchLabels ?? {}, podOf(manifest).metadata.labels)).toBe(true);
