@@ -27,7 +27,7 @@ export interface RunInput {
   readonly sessionId: string | null;
   /** Whether its events are streamed while it runs. */
   readonly streamed: boolean;
-  /** The tier of its organisation when it was accepted. Absent: a release before this one accepted it. */
+  /** The tier of its organisation when it was accepted. Absent if it is not streamed and calls no other server. */
   readonly tier?: Tier;
   /** The request that started it; null if nothing is traced. */
   readonly trace: TraceParent | null;

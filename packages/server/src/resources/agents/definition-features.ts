@@ -24,6 +24,16 @@ const uses: Readonly<Record<ReleaseFeature, (definition: Definition) => boolean>
   secrets: usesSecret,
 };
 
+type Calling = Pick<AgentDefinition, "runtime" | "tools" | "model" | "fallback_models" | "memory">;
+
+/** Whether its runs may call other servers, where what an organisation may do depends on its tier. */
+export const callsOthers = ({ runtime, tools, model, fallback_models, memory }: Calling): boolean =>
+  runtime.type !== "model" ||
+  tools.length > 0 ||
+  memory.recall ||
+  memory.remember ||
+  [model, ...fallback_models].some((name) => !name.startsWith("perch/"));
+
 const needed = new WeakMap<Definition, readonly ReleaseFeature[]>();
 
 /** What a worker has to understand to run an agent as it is defined. */

@@ -7,7 +7,7 @@ import { ApiError, conflict, forbidden } from "../../platform/api-error.ts";
 import { newUuid } from "../../platform/ids.ts";
 import type { AgentDirectory } from "../../resources/agents/agent-directory.ts";
 import type { AgentRow } from "../../resources/agents/agent-queries.ts";
-import { featuresNeededBy, mayNeedPerson } from "../../resources/agents/definition-features.ts";
+import { callsOthers, featuresNeededBy, mayNeedPerson } from "../../resources/agents/definition-features.ts";
 import { requireUnderstood } from "../../resources/agents/require-understood.ts";
 import { storedDefinition } from "../../resources/agents/to-agent.ts";
 import { voterOf } from "../../resources/approvals/approval-rules.ts";
@@ -154,7 +154,7 @@ export function createAcceptRun({ db, agents, serving, slots, quotas }: AcceptDe
       userId,
       sessionId: invocation.session_id ?? null,
       streamed,
-      tier: caller.organisation.tier,
+      ...((streamed || callsOthers(chosen.definition)) && { tier: caller.organisation.tier }),
       trace: context.trace,
       ...(mayNeedPerson(chosen.definition) && { invoker: voterOf(caller) }),
       ...(needs.length > 0 && { needs }),
