@@ -104,7 +104,7 @@ export function findOmissions(
     ),
   );
   const keys = resources.flatMap(({ dataKeys }) => Object.keys(dataKeys ?? {}));
-  const operationsOf = (resource: Resource) => Object.keys(resource.handlers?.({} as never) ?? {});
+  const operationsOf = (resource: Resource) => Object.keys(resource.handlers?.({ telemetry: {} } as never) ?? {});
   return [
     ...findUnequal(
       "table",
