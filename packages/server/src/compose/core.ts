@@ -221,9 +221,14 @@ const composeTierOf =
   async (organisationId: string): Promise<Tier> => {
     const known = tiers.find(organisationId);
     if (known) return known;
-    const tier = await db.inOrganisation(organisationId, (trx) => findTier(trx, organisationId));
-    tiers.remember(organisationId, tier);
-    return tier;
+    try {
+      const tier = await db.inOrganisation(organisationId, (trx) => findTier(trx, organisationId));
+      tiers.remember(organisationId, tier);
+      return tier;
+    } catch {
+      // The database is busy or away. A call must not fail because of that, nor get a rate that is not its organisation's.
+      return "free";
+    }
   };
 
 function composeLimitedFetch(guarded: GuardedClient, parts: OutboundParts): typeof globalThis.fetch {
