@@ -71,7 +71,7 @@ interface Outbound {
   readonly guarded: GuardedClient;
   readonly trusted: GuardedClient;
   /** `guarded` at the rate of the acting organisation: for tools, MCP servers, remote agents and authorization servers. */
-  readonly limitedFetch: typeof globalThis.fetch;
+  readonly countedFetch: typeof globalThis.fetch;
   /** The addresses that tenants must not reach: those configured, and those that this process listens on. */
   readonly ownAddresses: ListeningAddresses;
   readonly findSecrets: FindSecrets;
@@ -231,7 +231,7 @@ const composeTierOf =
     }
   };
 
-function composeLimitedFetch(guarded: GuardedClient, parts: OutboundParts): typeof globalThis.fetch {
+function composeCountedFetch(guarded: GuardedClient, parts: OutboundParts): typeof globalThis.fetch {
   const { logger, nowMs, telemetry, shared } = parts;
   const logRefusal = createRefusalLog(logger, nowMs, "limit", "an organisation makes too many calls, more are refused");
   const onRefused = (limit: Limit, organisationId: string): void => {
@@ -250,7 +250,7 @@ function composeOutbound(parts: OutboundParts): Outbound {
     own: ownAddresses,
     share,
   });
-  const limitedFetch = composeLimitedFetch(guarded, parts);
+  const countedFetch = composeCountedFetch(guarded, parts);
   const findSecrets = createFindSecrets({ db, sealer: keys.secrets, logger, now: nowMs });
   const { processorTime } = shares.of;
   const createRedactor = createRedactors({
@@ -259,13 +259,13 @@ function composeOutbound(parts: OutboundParts): Outbound {
   });
   const resolveCall = createResolveCall({ findSecrets, createRedactor, onRefused: telemetry.secretRefused });
   const { publicUrl } = config;
-  const oauth = createOAuthClient({ fetch: limitedFetch, resolveCall, publicUrl, now: nowMs, version });
+  const oauth = createOAuthClient({ fetch: countedFetch, resolveCall, publicUrl, now: nowMs, version });
   const signingKeys = createSigningKeys({ db: db.unscoped, sealer: keys.signingKeySealer, logger, now: nowMs });
   telemetry.watchSigningKeys(signingKeys.ageSeconds);
   return {
     guarded,
     trusted: createTrustedClient({ share }),
-    limitedFetch,
+    countedFetch,
     ownAddresses,
     findSecrets,
     resolveCall,

@@ -6,11 +6,11 @@ import type { Core } from "./core.ts";
 /** The guarded client for calls that receivers should recognise: tools, MCP servers and remote agents. */
 export const composeSignedFetch = ({
   config,
-  outbound: { limitedFetch, signingKeys },
+  outbound: { countedFetch, signingKeys },
   nowMs,
 }: Core): typeof globalThis.fetch =>
   createSignedFetch({
-    fetch: limitedFetch,
+    fetch: countedFetch,
     signingKey: signingKeys.current,
     directoryUrl: config.publicUrl && `${config.publicUrl}${directoryPath}`,
     now: nowMs,
