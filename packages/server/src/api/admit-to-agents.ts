@@ -1,6 +1,6 @@
 import { type AgentResource, type AgentSource, isAgentResource, type Permission } from "@perch/contract";
 import { authorize } from "../auth/authenticate.ts";
-import type { Caller } from "../auth/caller.ts";
+import type { Caller, Scope } from "../auth/caller.ts";
 import type { Client } from "../auth/client.ts";
 import type { Database } from "../db/database.ts";
 import { ApiError, isRefusal } from "../platform/api-error.ts";
@@ -10,6 +10,7 @@ import type { GuardedAgent } from "../resources/agents/agent-queries.ts";
 import type { FindAgentId } from "../resources/resource.ts";
 import type { Admitted } from "./admission.ts";
 import type { Guard, MfaOperation } from "./guard.ts";
+import { narrowScope, type Reach } from "./narrow-scope.ts";
 
 /** The agents that an operation concerns, if the path names none. */
 export interface ConcernedAgents {
@@ -18,6 +19,7 @@ export interface ConcernedAgents {
   readonly isAboutEveryAgent: boolean;
   readonly mfa: MfaOperation | undefined;
   readonly permission: Permission | null;
+  readonly reach: Reach;
 }
 
 interface OperationInput {
@@ -86,41 +88,44 @@ export function createAdmitToAgents({ db, agents, guard, agentOfResource }: Admi
     return admitted;
   };
 
-  const listRefusing = async (
+  /** Without the agents that refuse the caller. Where a token names the user, only what belongs to that user. */
+  const scopeOfList = async (
     client: Client,
-    caller: Caller,
+    { caller, scope }: Admitted,
     all: readonly GuardedAgent[],
-    permission: Permission | null,
-  ): Promise<string[]> => {
-    const refusing: string[] = [];
+    { permission, reach }: Pick<ConcernedAgents, "permission" | "reach">,
+  ): Promise<Scope> => {
+    const hiddenAgentIds: string[] = [];
+    const onlyUserIds: Record<string, string> = {};
     for (const agent of all) {
       try {
+        const admitted = await guard.admitToAgent(client, caller, agent);
         // A user's token may allow less at one agent than the key does.
-        authorize(await guard.admitToAgent(client, caller, agent), permission);
+        authorize(admitted, permission);
+        const { onlyUserId } = narrowScope(scope, admitted, reach);
+        if (onlyUserId !== undefined) onlyUserIds[agent.id] = onlyUserId;
       } catch (error) {
         // Even if its issuer does not answer: one agent must not take the list away from the others.
         if (!(error instanceof ApiError)) throw error;
-        refusing.push(agent.id);
+        hiddenAgentIds.push(agent.id);
       }
     }
-    return refusing;
+    return { ...scope, hiddenAgentIds, onlyUserIds };
   };
 
-  return async ({ source, isAboutEveryAgent, mfa, permission }, admitted, client, input) => {
+  return async (operation, admitted, client, input) => {
+    const { source, isAboutEveryAgent, mfa, permission, reach } = operation;
     const { scope, epoch } = admitted;
     const guarded = await agents.guarded(scope.organisationId, epoch);
     if (guarded.length === 0) return admitted;
     const agentId = await findAgentId(source, admitted, input);
     const isList = agentId === undefined && !isAboutEveryAgent && overSeveral.includes(source);
-    if (isList) {
-      const hiddenAgentIds = await listRefusing(client, admitted.caller, guarded, permission);
-      return { ...admitted, scope: { ...scope, hiddenAgentIds } };
-    }
+    if (isList) return { ...admitted, scope: await scopeOfList(client, admitted, guarded, operation) };
     const isAboutAll = agentId === undefined && isAboutEveryAgent;
     const concerned = guarded.filter(({ id }) => isAboutAll || id === agentId);
     const caller = await admitTo(client, admitted.caller, concerned, isAboutAll);
     authorize(caller, permission);
     if (mfa) await guard.verifyForAgents(client, caller, concerned, mfa);
-    return { ...admitted, caller };
+    return { ...admitted, caller, scope: narrowScope(scope, caller, reach) };
   };
 }

@@ -33,6 +33,7 @@ import { browserFacts, createBrowser } from "./browser.ts";
 import { Replay } from "./change-once.ts";
 import type { Guard, GuardedOperation, MfaOperation } from "./guard.ts";
 import { routeUrl } from "./measure-requests.ts";
+import { narrowScope, type Reach } from "./narrow-scope.ts";
 import { createParseInput, type ParseInput } from "./parse-input.ts";
 import { auditedRequest, type ContextDeps, eventRequest, OperationContext } from "./request-context.ts";
 import { createSendEvents } from "./send-events.ts";
@@ -68,6 +69,12 @@ const mfaOperation = (key: OperationKey, type: string, source: AgentSource): Mfa
   return { name: key.startsWith("DELETE ") ? "delete" : "update", ofKey: type === "key" };
 };
 
+/** People decide about the runs of others. Other changes are for the user's own alone. */
+function reachOf({ readOnly }: Operation, method: string, type: string): Reach {
+  if (type === "approval") return { acrossUsers: ["approve", "manage"] };
+  return { acrossUsers: method === "GET" || readOnly ? ["manage"] : [] };
+}
+
 /** Changes of these reach the data of every agent, unless they name one. */
 const ofEveryAgent: readonly string[] = ["webhook", "erasure"];
 
@@ -77,10 +84,11 @@ function concernedAgents(
   type: string,
   source: AgentSource,
   mfa: MfaOperation | undefined,
+  reach: Reach,
 ): ConcernedAgents | undefined {
   const { permission }: Operation = operations[key];
   if (source === "path" || source === "none" || permission === "public") return undefined;
-  return { source, mfa, permission, isAboutEveryAgent: isAudited(key) && ofEveryAgent.includes(type) };
+  return { source, mfa, permission, reach, isAboutEveryAgent: isAudited(key) && ofEveryAgent.includes(type) };
 }
 
 /** The operations with which the key that set an agent's `auth` by mistake can undo it. */
@@ -101,6 +109,7 @@ interface Route {
   /** The agent's own rate limit applies. Changes to it are exempt: a limit must not stop anyone from raising it. */
   readonly isLimitedByAgent: boolean;
   readonly guarded: GuardedOperation;
+  readonly reach: Reach;
   readonly concerned: ConcernedAgents | undefined;
   /** Headers of every answer, if the operation will be removed. */
   readonly deprecation: Readonly<Record<string, string>> | undefined;
@@ -113,6 +122,7 @@ function createRoute(key: OperationKey, resourceType: string): Route {
   const source = agentSourceOf(operation);
   const hasAgent = source === "path";
   const mfa = mfaOperation(key, resourceType, source);
+  const reach = reachOf(operation, method, resourceType);
   return {
     key,
     resourceType,
@@ -122,7 +132,8 @@ function createRoute(key: OperationKey, resourceType: string): Route {
     hasAgent,
     isLimitedByAgent: hasAgent && method !== "PATCH" && method !== "DELETE",
     guarded: { mfa, isOpenInGracePeriod: openInGracePeriod.includes(key) },
-    concerned: concernedAgents(key, resourceType, source, mfa),
+    reach,
+    concerned: concernedAgents(key, resourceType, source, mfa, reach),
     deprecation: operation.deprecated && deprecationHeaders(operation.deprecated, { tag: operation.tag, method, path }),
     parseInput: createParseInput(operation),
   };
@@ -158,7 +169,7 @@ export function bindOperations(app: FastifyInstance, options: BindOptions): void
 
   /** Enforces the security settings of the instance and of the agent, beyond a valid key. */
   const passGuard = async (
-    { hasAgent, isLimitedByAgent, guarded }: Route,
+    { hasAgent, isLimitedByAgent, guarded, reach }: Route,
     request: FastifyRequest,
     reply: FastifyReply,
     admitted: Admitted,
@@ -171,7 +182,8 @@ export function bindOperations(app: FastifyInstance, options: BindOptions): void
     const hsts = agent && guard.hsts(client, agent);
     if (hsts) reply.header("strict-transport-security", hsts);
     const caller = await guard.admitCaller(client, admitted.caller, agent, guarded);
-    return caller === admitted.caller ? admitted : { ...admitted, caller };
+    if (caller === admitted.caller) return admitted;
+    return { ...admitted, caller, scope: narrowScope(admitted.scope, caller, reach) };
   };
 
   /** Enforces the settings of agents that only the parsed request names. */

@@ -73,7 +73,7 @@ const doNothing = async (): Promise<void> => undefined;
 export function createChangeOnce(deps: ChangeOnceDeps): ChangeOnce {
   const { changes, bodyDigest, userDigest } = deps;
   const keptAnswers = createKeptAnswers(deps);
-  return ({ credentialId, session, organisation }, request, operation, record = doNothing) => {
+  return ({ credentialId, session, user, organisation }, request, operation, record = doNothing) => {
     // A session is not its key: an answer may have shown a key or a token.
     const presented = session?.id ?? credentialId;
     const { id } = organisation;
@@ -101,8 +101,13 @@ export function createChangeOnce(deps: ChangeOnceDeps): ChangeOnce {
     };
     if (!request) return (work) => commit(work, doNothing, doNothing);
     const hash = requestHash(request);
-    const plain = bodyFingerprint(request);
-    const fingerprint = operation.secretBody ? bodyDigest(plain.toString("hex")) : plain;
+    const fingerprintOf = (body: unknown) => {
+      const plain = bodyFingerprint({ ...request, body });
+      return operation.secretBody ? bodyDigest(plain.toString("hex")) : plain;
+    };
+    const bodyAlone = fingerprintOf(request.body);
+    // The answer is for the user that asked. One without a user was kept before answers had one.
+    const fingerprint = user ? fingerprintOf([request.body, user.id]) : bodyAlone;
 
     const refuseOrReplay = async (trx: OrganisationTransaction): Promise<void> => {
       await lockRequest(trx, id, hash);
@@ -111,9 +116,12 @@ export function createChangeOnce(deps: ChangeOnceDeps): ChangeOnce {
       // An answer may contain a secret: only the key or session that made the request gets it again.
       if (stored.key_id !== presented)
         throw conflict("This Idempotency-Key was used with another API key or session. Choose a new one.");
-      if (!stored.fingerprint.equals(fingerprint)) {
-        throw conflict("This Idempotency-Key was used with another body. Choose a new one, or send the same body.");
-      }
+      if (!stored.fingerprint.equals(fingerprint) && !stored.fingerprint.equals(bodyAlone))
+        throw conflict(
+          user
+            ? "This Idempotency-Key was used with another body or by another user. Choose a new one, or send the same."
+            : "This Idempotency-Key was used with another body. Choose a new one, or send the same body.",
+        );
       throw new Replay(stored.status, await keptAnswers.open(id, hash, stored));
     };
 

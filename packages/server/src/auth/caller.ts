@@ -38,4 +38,8 @@ export interface Scope {
   readonly onlyAgentId: string | null;
   /** Agents whose settings refuse this caller: lists leave out their resources. */
   readonly hiddenAgentIds?: readonly string[];
+  /** The only user whose data the caller may see, because a token names the user; undefined: of all users. */
+  readonly onlyUserId?: string | undefined;
+  /** In lists over several agents: the same for those agents whose own tokens name the user. */
+  readonly onlyUserIds?: Readonly<Record<string, string>>;
 }

@@ -1,5 +1,6 @@
 import type { ApprovalOperationKey } from "@perch/contract";
 import type { SecondFactor } from "../../auth/second-factor.ts";
+import { requestedUser } from "../../auth/token-user.ts";
 import type { Database, OrganisationTransaction } from "../../db/database.ts";
 import type { Share } from "../../fairness/shares.ts";
 import { forbidden, invalid, notFound } from "../../platform/api-error.ts";
@@ -124,6 +125,7 @@ export const approvalHandlers = (deps: ApprovalDeps) => {
       const { scope } = context;
       const { agent_id, request_id, cursor, limit, ...filter } = query;
       const agentId = agent_id === undefined ? undefined : (await agents.get(context, agent_id)).id;
+      requestedUser(scope.onlyUserId, filter.user_id);
       const runId = request_id && parseFilterId("request", request_id);
       const page = { limit, before: beforeOf(cursor) };
       return readsAcrossAgents.hold(scope.organisationId, () =>

@@ -4,6 +4,7 @@ import type { Scope } from "../../auth/caller.ts";
 import type { OrganisationTransaction } from "../../db/database.ts";
 import type { Approvals } from "../../db/generated-rows.ts";
 import { ofVisibleAgent, type VisibleAgents } from "../../db/of-visible-agent.ts";
+import { ofVisibleUser, type VisibleUsers } from "../../db/of-visible-user.ts";
 import { scanInOrder } from "../../db/scan-in-order.ts";
 
 export type ApprovalRow = Selectable<Approvals> & { readonly agent_name: string };
@@ -11,14 +12,14 @@ export type ApprovalRow = Selectable<Approvals> & { readonly agent_name: string 
 export type ApprovalSummaryRow = Omit<ApprovalRow, "sealed_call" | "sealed_decision">;
 
 /** An approval, and the agents that the caller may see: all of the organisation's, if they are left out. */
-export interface VisibleApproval extends Partial<VisibleAgents> {
+export interface VisibleApproval extends Partial<VisibleAgents>, VisibleUsers {
   readonly organisationId: string;
   readonly id: string;
 }
 
 const selectApproval = (
   trx: OrganisationTransaction,
-  { organisationId, id, onlyAgentId = null, hiddenAgentIds = [] }: VisibleApproval,
+  { organisationId, id, onlyAgentId = null, hiddenAgentIds = [], ...users }: VisibleApproval,
 ) =>
   trx
     .selectFrom("approvals")
@@ -32,7 +33,8 @@ const selectApproval = (
     .select("agents.name as agent_name")
     .where("approvals.organisation_id", "=", organisationId)
     .where("approvals.id", "=", id)
-    .where(ofVisibleAgent({ onlyAgentId, hiddenAgentIds }));
+    .where(ofVisibleAgent({ onlyAgentId, hiddenAgentIds }))
+    .where(ofVisibleUser(users));
 
 /** Not of a deleted agent, and not of one that the caller cannot see. */
 export const findApproval = (
@@ -138,8 +140,11 @@ const selectInOrder = (
 };
 
 /** Conditions that no index has: compared in each row that is read. */
-const matchesOf = ({ status, kind, tool, user_id, session_id, expires_within_seconds }: ApprovalFilter) => [
-  sql<boolean>`true`,
+const matchesOf = (
+  scope: Scope,
+  { status, kind, tool, user_id, session_id, expires_within_seconds }: ApprovalFilter,
+) => [
+  ofVisibleUser(scope),
   ...Object.entries({ status, kind, tool, user_id, session_id }).flatMap(([column, value]) =>
     value === undefined ? [] : [sql<boolean>`${sql.ref(column)} = ${value}`],
   ),
@@ -159,7 +164,7 @@ export async function listApprovals(
     scope,
     select: selectInOrder(scope, filter, before),
     order: sql`id desc`,
-    matches: matchesOf(filter),
+    matches: matchesOf(scope, filter),
     limit,
     maxRead: maxReadApprovals,
   });
@@ -182,7 +187,8 @@ export async function countOpenApprovals(
   agentId: string | undefined,
 ): Promise<OpenCount> {
   const inIndex = sql`organisation_id, agent_id`;
-  const open = selectInOrder(scope, { status: "open", agentId }, undefined, inIndex);
+  const ofUser = ofVisibleUser(scope);
+  const open = sql`${selectInOrder(scope, { status: "open", agentId }, undefined, inIndex)} and ${ofUser}`;
   const { rows } = await sql<{ count: number; read_rows: number }>`
     select coalesce(sum(r.open) filter (where ${ofVisibleAgent(scope)} and (
                select a.deleted_at is null from agents a where a.organisation_id = r.organisation_id and a.id = r.agent_id)), 0)::int as count,

@@ -1,10 +1,11 @@
 import type { EventType } from "@perch/contract";
-import { type Selectable, sql } from "kysely";
+import { type RawBuilder, type Selectable, sql } from "kysely";
 import type { Scope } from "../../auth/caller.ts";
 import { countUpTo } from "../../db/count-up-to.ts";
 import type { OrganisationTransaction } from "../../db/database.ts";
 import type { Events } from "../../db/generated-rows.ts";
 import { ofVisibleAgent } from "../../db/of-visible-agent.ts";
+import { ofVisibleUser, seesEveryUser, type VisibleUsers } from "../../db/of-visible-user.ts";
 import { newUuid, uuidTime } from "../../platform/ids.ts";
 
 export type EventRow = Selectable<Events>;
@@ -47,9 +48,19 @@ export const insertEventWithoutDeliveries = (
     .returningAll()
     .executeTakeFirstOrThrow();
 
-/** Events that exist for this caller: all of its organisation, or those of its one agent. */
+/** Events of an agent are about users, except those of its deployments. */
+export const ofVisibleUserOfEvent = (users: VisibleUsers): RawBuilder<boolean> =>
+  seesEveryUser(users)
+    ? sql`true`
+    : sql`(type like 'deployment.%' or type = 'webhook.test' or ${ofVisibleUser(users, sql`data ->> 'user_id'`)})`;
+
+/** Events that exist for this caller: all of its organisation, or those of its one agent, or of its token's user. */
 const selectVisible = (trx: OrganisationTransaction, scope: Scope) =>
-  trx.selectFrom("events").where("organisation_id", "=", scope.organisationId).where(ofVisibleAgent(scope));
+  trx
+    .selectFrom("events")
+    .where("organisation_id", "=", scope.organisationId)
+    .where(ofVisibleAgent(scope))
+    .where(ofVisibleUserOfEvent(scope));
 
 export const findEvent = (trx: OrganisationTransaction, scope: Scope, id: string): Promise<EventRow | undefined> =>
   selectVisible(trx, scope)

@@ -1,8 +1,9 @@
 import type { LogOperationKey, LogQuery } from "@perch/contract";
 import type { Database } from "../../db/database.ts";
 import type { Share } from "../../fairness/shares.ts";
-import { invalid } from "../../platform/api-error.ts";
-import { parseFilterId, parsePublicId } from "../../platform/ids.ts";
+import type { AgentKey } from "../../platform/agent-key.ts";
+import { forbidden, invalid, notFound } from "../../platform/api-error.ts";
+import { parseFilterId, parsePublicId, toPublicId } from "../../platform/ids.ts";
 import type { AgentDirectory } from "../agents/agent-directory.ts";
 import { maxCounted, page, single } from "../envelopes.ts";
 import { EventStream, type Handlers, type RequestContext } from "../handlers.ts";
@@ -43,15 +44,33 @@ export const logHandlers = ({ db, agents, quotas, logNotifications, logSearches,
     return { organisationId, agentId };
   };
 
+  /** Where a token names the user, entries are read and written by their runs, which have a user. */
+  const requireOwnRuns = async (context: RequestContext, agent: AgentKey, runIds: readonly string[]): Promise<void> => {
+    const { onlyUserId, organisationId } = context.scope;
+    if (onlyUserId === undefined || runIds.length === 0) return;
+    const own = await db.inOrganisation(organisationId, (trx) =>
+      queries.listRunsOfUser(trx, agent, onlyUserId, runIds),
+    );
+    const other = runIds.find((id) => !own.has(id));
+    if (other !== undefined) throw notFound("invocation", toPublicId("request", other));
+  };
+
   const createFilter = async (context: RequestContext, ref: string, query: LogQuery): Promise<queries.LogFilter> => {
     const nowMs = now();
+    const agent = await findAgentKey(context, ref);
+    const invocationId = query.request_id && parseFilterId("request", query.request_id);
+    if (context.scope.onlyUserId !== undefined && !invocationId)
+      throw forbidden(
+        "The log has entries of all users. Name a run of the token's user in `request_id`; without one it needs the permission manage.",
+      );
+    await requireOwnRuns(context, agent, invocationId ? [invocationId] : []);
     const { from, until } = timeRange(query, nowMs);
     return {
-      ...(await findAgentKey(context, ref)),
+      ...agent,
       from: laterOf(from, visibleSince(context.caller.organisation.tier, nowMs)),
       until,
       level: query.level,
-      invocationId: query.request_id && parseFilterId("request", query.request_id),
+      invocationId,
       environment: query.environment,
       version: query.version,
       contains: query.contains,
@@ -101,6 +120,8 @@ export const logHandlers = ({ db, agents, quotas, logNotifications, logSearches,
         const invocationId = (runId && parsePublicId("request", runId)) || null;
         return { at, level, message, metadata: rest, invocationId, ...environmentAndVersion(metadata) };
       });
+      const runIds = entries.flatMap(({ invocationId }) => invocationId ?? []);
+      await requireOwnRuns(context, agent, [...new Set(runIds)]);
       let positions: LogPosition[] = [];
       const answer = await context.change(async (trx) => {
         positions = await queries.insertLogs(trx, agent, entries);

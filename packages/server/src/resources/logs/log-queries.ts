@@ -133,6 +133,26 @@ export const listLogsOfRun = async (
   return (await selectWithinBytes(first, "asc").execute(trx)).rows;
 };
 
+/** Those of these runs that are of this user. */
+export async function listRunsOfUser(
+  trx: OrganisationTransaction,
+  { organisationId, agentId }: AgentKey,
+  userId: string,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const rows = await trx
+    .selectFrom("invocations")
+    .select("id")
+    .where("organisation_id", "=", organisationId)
+    .where("agent_id", "=", agentId)
+    .where("user_id", "=", userId)
+    .where("id", "in", [...ids])
+    // Only to leave out partitions.
+    .where("accepted_at", "in", ids.map(uuidTime))
+    .execute();
+  return new Set(rows.map(({ id }) => id));
+}
+
 /** The log of an agent, or of one of its runs. */
 export type FollowedLog = AgentKey & Pick<LogFilter, "invocationId">;
 

@@ -8,7 +8,7 @@ import type { EngineTasks } from "../engine-tasks/engine-tasks.ts";
 import { single } from "../envelopes.ts";
 import { type Handlers, Reply, type RequestContext } from "../handlers.ts";
 import { findClear, insertClear } from "./clear-queries.ts";
-import { ownerForUser } from "./memory-rules.ts";
+import { requestedOwner } from "./memory-rules.ts";
 import type { RunClear } from "./run-clear.ts";
 import { toClear } from "./to-memory.ts";
 
@@ -37,8 +37,8 @@ export const clearHandlers = ({ db, agents, engineTasks, runClear }: ClearDeps) 
     "DELETE /v1/agents/{agent_id}/memory": async ({ params, query }, context) => {
       const agent = await resolveAgent(context, params.agent_id);
       const clear = { ...agent, id: newUuid() };
-      const { user_id, session_id: sessionId } = query;
-      const owner = user_id === undefined ? undefined : ownerForUser(user_id);
+      const { session_id: sessionId } = query;
+      const owner = requestedOwner(context.scope, query.user_id);
       const before = query.before && storableTime(query.before);
       const task = { kind: "clear_memory" as const, ...clear };
       const started = await context.change(async (trx) => {
@@ -61,7 +61,8 @@ export const clearHandlers = ({ db, agents, engineTasks, runClear }: ClearDeps) 
       const agent = await resolveAgent(context, params.agent_id);
       const id = parsePublicId("clear", params.clear_id);
       const row = id && (await db.inOrganisation(agent.organisationId, (trx) => findClear(trx, agent, id)));
-      if (!row) throw notFound("clear", params.clear_id);
+      const owner = requestedOwner(context.scope);
+      if (!row || (owner !== undefined && row.owner !== owner)) throw notFound("clear", params.clear_id);
       return single(toClear(row));
     },
   } satisfies Handlers<ClearOperationKey>;

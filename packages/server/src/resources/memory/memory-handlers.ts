@@ -15,7 +15,7 @@ import { hasOpenClear } from "./clear-queries.ts";
 import { type EmbedText, embedderOf } from "./embed-text.ts";
 import { countUnembedded } from "./embedding-queries.ts";
 import * as queries from "./memory-queries.ts";
-import { embedderName, maxMemories, ownerForUser, searchCandidates, sharedOwner } from "./memory-rules.ts";
+import { embedderName, maxMemories, requestedOwner, searchCandidates, sharedOwner } from "./memory-rules.ts";
 import type { SearchMemory } from "./search-memory.ts";
 import { toMemory } from "./to-memory.ts";
 
@@ -29,18 +29,18 @@ interface MemoryDeps {
   readonly logger: Logger;
 }
 
-const optionalOwner = (userId: string | undefined): string | undefined =>
-  userId === undefined ? undefined : ownerForUser(userId);
-
 type SearchBody = InputOf<Operations["POST /v1/agents/{agent_id}/memory/search"]>["body"];
 
-const toSearch = ({ query, limit, offset, mode, user_id, session_id, start_time, end_time, metadata }: SearchBody) => ({
+const toSearch = (
+  owner: string | undefined,
+  { query, limit, offset, mode, session_id, start_time, end_time, metadata }: SearchBody,
+) => ({
   query,
   candidates: searchCandidates,
   limit,
   offset,
   mode,
-  ...(user_id !== undefined && { owners: [ownerForUser(user_id)] }),
+  ...(owner !== undefined && { owners: [owner] }),
   ...(session_id !== undefined && { session_id }),
   ...(start_time !== undefined && { from: storableTime(start_time) }),
   ...(end_time !== undefined && { until: storableTime(end_time) }),
@@ -49,9 +49,9 @@ const toSearch = ({ query, limit, offset, mode, user_id, session_id, start_time,
 
 type AddBody = InputOf<Operations["POST /v1/agents/{agent_id}/memory"]>["body"];
 
-const toNewMemory = ({ content, user_id, session_id, metadata }: AddBody): queries.NewMemory => ({
+const toNewMemory = (owner = sharedOwner, { content, session_id, metadata }: AddBody): queries.NewMemory => ({
   id: newUuid(),
-  owner: optionalOwner(user_id) ?? sharedOwner,
+  owner,
   session_id: session_id ?? null,
   source_id: null,
   content,
@@ -89,7 +89,8 @@ export const memoryHandlers = (deps: MemoryDeps) => {
     "POST /v1/agents/{agent_id}/memory/search": async ({ params, body }, context) => {
       const agent = await resolveAgent(agents, context, params.agent_id);
       const { limit, offset } = body;
-      const result = await searchMemory(agent, { ...toSearch(body), embedder: agent.embedder, signal: context.signal });
+      const search = toSearch(requestedOwner(context.scope, body.user_id), body);
+      const result = await searchMemory(agent, { ...search, embedder: agent.embedder, signal: context.signal });
       const data = result.hits.map(({ row, score, score_parts }) => ({ ...toMemory(row), score, score_parts }));
       const { mode, exact, notice } = result;
       return { ...page(data, { limit, offset }, result.total), search: { mode, exact, notice } };
@@ -97,9 +98,10 @@ export const memoryHandlers = (deps: MemoryDeps) => {
 
     "POST /v1/agents/{agent_id}/memory": async ({ params, body }, context) => {
       const agent = await resolveAgent(agents, context, params.agent_id);
+      const added = toNewMemory(requestedOwner(context.scope, body.user_id), body);
       quotas.requireSpace(context.caller.organisation, ["memoryBytes"]);
       const vector = await tryEmbed(deps, agent, body.content, context.signal);
-      const memory = { ...toNewMemory(body), ...vector };
+      const memory = { ...added, ...vector };
       return engineTasks.change(context.change, async (trx, add) => {
         const [id] = await queries.insertMemories(trx, agent, [memory]);
         const row = id === undefined ? undefined : await queries.findMemory(trx, agent, id);
@@ -111,7 +113,7 @@ export const memoryHandlers = (deps: MemoryDeps) => {
 
     "GET /v1/agents/{agent_id}/memory": async ({ params, query }, context) => {
       const agent = await resolveAgent(agents, context, params.agent_id);
-      const filter = { owner: optionalOwner(query.user_id), sessionId: query.session_id };
+      const filter = { owner: requestedOwner(context.scope, query.user_id), sessionId: query.session_id };
       return db.inOrganisation(agent.organisationId, async (trx) => {
         const rows = await queries.listMemories(trx, agent, filter, query);
         const counted = await queries.countMemories(trx, agent, filter, maxCounted + 1);
@@ -136,7 +138,8 @@ export const memoryHandlers = (deps: MemoryDeps) => {
     "GET /v1/agents/{agent_id}/memory/{memory_id}": async ({ params }, context) => {
       const agent = await resolveAgent(agents, context, params.agent_id);
       const id = parsePublicId("memory", params.memory_id);
-      const row = id && (await db.inOrganisation(agent.organisationId, (trx) => queries.findMemory(trx, agent, id)));
+      const visible = { ...agent, owner: requestedOwner(context.scope) };
+      const row = id && (await db.inOrganisation(agent.organisationId, (trx) => queries.findMemory(trx, visible, id)));
       if (!row) throw notFound("memory", params.memory_id);
       return single(toMemory(row));
     },
@@ -144,8 +147,9 @@ export const memoryHandlers = (deps: MemoryDeps) => {
     "DELETE /v1/agents/{agent_id}/memory/{memory_id}": async ({ params }, context) => {
       const agent = await resolveAgent(agents, context, params.agent_id);
       const id = parsePublicId("memory", params.memory_id);
+      const visible = { ...agent, owner: requestedOwner(context.scope) };
       return context.change(async (trx) => {
-        if (!id || !(await queries.findMemory(trx, agent, id)) || !(await queries.deleteMemory(trx, agent, id)))
+        if (!id || !(await queries.findMemory(trx, visible, id)) || !(await queries.deleteMemory(trx, agent, id)))
           throw notFound("memory", params.memory_id);
         return single({ id: toPublicId("memory", id), deleted: true as const });
       });

@@ -51,8 +51,12 @@ export async function insertMemories(
   return rows.map(({ memory_id }) => memory_id);
 }
 
-export const findMemory = (trx: OrganisationTransaction, agent: AgentKey, id: string): Promise<MemoryRow | undefined> =>
-  selectVisible(trx, agent).where("id", "=", id).select(shownColumns).executeTakeFirst();
+export const findMemory = (
+  trx: OrganisationTransaction,
+  { owner, ...agent }: AgentKey & Pick<MemoryFilter, "owner">,
+  id: string,
+): Promise<MemoryRow | undefined> =>
+  selectFiltered(trx, agent, { owner }).where("id", "=", id).select(shownColumns).executeTakeFirst();
 
 /** False when there was no such memory. */
 export async function deleteMemory(trx: OrganisationTransaction, agent: AgentKey, id: string): Promise<boolean> {

@@ -1,4 +1,6 @@
 import { type EmbedderSettings, type MemoryHit, type SearchMode, type Tier, tierLimits, tiers } from "@perch/contract";
+import type { Scope } from "../../auth/caller.ts";
+import { requestedUser } from "../../auth/token-user.ts";
 import { storableText } from "../../platform/storable-text.ts";
 
 /** How many memories an agent may have. Beyond that the oldest are deleted. */
@@ -33,6 +35,12 @@ const anonymousOwner = "~";
 export const userIdFromOwner = (owner: string): string | null => (owner.startsWith("=") ? owner.slice(1) : null);
 
 export const ownerForRun = (userId: string | null): string => (userId === null ? anonymousOwner : ownerForUser(userId));
+
+/** The owner of the memories that a request is about; undefined: of any. */
+export function requestedOwner({ onlyUserId }: Pick<Scope, "onlyUserId">, given?: string): string | undefined {
+  const userId = requestedUser(onlyUserId, given);
+  return userId === undefined ? undefined : ownerForUser(userId);
+}
 
 /** Owners whose memories a run may recall: its user, and the owner shared by all users. */
 export const ownersForRun = (userId: string | null): string[] => [sharedOwner, ownerForRun(userId)];

@@ -21,7 +21,7 @@ const maxRedelivered = 1000;
 const toWebhookRef = ({ organisation_id, id }: WebhookRow, scope?: Scope): queries.VisibleWebhook => ({
   organisationId: organisation_id,
   webhookId: id,
-  hiddenAgentIds: scope?.hiddenAgentIds,
+  ...(scope && { hiddenAgentIds: scope.hiddenAgentIds, onlyUserId: scope.onlyUserId, onlyUserIds: scope.onlyUserIds }),
 });
 
 async function getWebhook(trx: OrganisationTransaction, scope: Scope, ref: string): Promise<WebhookRow> {

@@ -3,7 +3,10 @@ import { type Kysely, type RawBuilder, type Selectable, sql } from "kysely";
 import { countUpTo } from "../../db/count-up-to.ts";
 import type { OrganisationTransaction } from "../../db/database.ts";
 import type { DB, Deliveries, DeliveryAttempts } from "../../db/generated-rows.ts";
+import { ofVisibleAgent } from "../../db/of-visible-agent.ts";
+import { seesEveryUser, type VisibleUsers } from "../../db/of-visible-user.ts";
 import { newUuid, uuidTime } from "../../platform/ids.ts";
+import { ofVisibleUserOfEvent } from "../events/event-queries.ts";
 import { deliveryTransitions } from "./webhook-rules.ts";
 
 export type DeliveryRow = Selectable<Deliveries>;
@@ -14,19 +17,19 @@ export interface WebhookRef {
   readonly webhookId: string;
 }
 
-/** A webhook as this caller sees it: without the deliveries of agents that refuse the caller. */
-export interface VisibleWebhook extends WebhookRef {
+/** A webhook as this caller sees it: without the deliveries of agents that refuse the caller, and of other users. */
+export interface VisibleWebhook extends WebhookRef, VisibleUsers {
   readonly hiddenAgentIds?: readonly string[] | undefined;
 }
 
 /** A delivery shows a run's id, and what the receiver answered, which may repeat the run. */
-const ofVisibleEvent = ({ hiddenAgentIds = [] }: VisibleWebhook): RawBuilder<boolean> =>
-  hiddenAgentIds.length === 0
+const ofVisibleEvent = ({ hiddenAgentIds = [], ...users }: VisibleWebhook): RawBuilder<boolean> =>
+  hiddenAgentIds.length === 0 && seesEveryUser(users)
     ? sql`true`
     : sql`exists (select from events e
         where e.organisation_id = deliveries.organisation_id
           and e.id = deliveries.event_id and e.created_at = deliveries.event_created_at
-          and (e.agent_id is null or e.agent_id <> all(${[...hiddenAgentIds]}::uuid[])))`;
+          and ${ofVisibleAgent({ onlyAgentId: null, hiddenAgentIds })} and ${ofVisibleUserOfEvent(users)})`;
 
 const byId = ({ organisationId }: Pick<WebhookRef, "organisationId">, id: string) => ({
   organisation_id: organisationId,

@@ -1,4 +1,5 @@
 import type { InvocationOperationKey } from "@perch/contract";
+import { requestedUser } from "../../auth/token-user.ts";
 import type { Share } from "../../fairness/shares.ts";
 import { notFound } from "../../platform/api-error.ts";
 import { parseFilterId, parsePublicId } from "../../platform/ids.ts";
@@ -33,7 +34,7 @@ export const invocationHandlers = (deps: InvocationDeps) => {
   ) => {
     const { id: agentId } = await agents.get(context, agent_id);
     const id = parsePublicId("request", request_id);
-    const ref = id && { organisationId: context.scope.organisationId, agentId, id };
+    const ref = id && { ...context.scope, agentId, id };
     const row = ref && (await db.inOrganisation(ref.organisationId, (trx) => queries.findInvocation(trx, ref)));
     if (!row) throw notFound("invocation", request_id);
     return row;
@@ -53,9 +54,10 @@ export const invocationHandlers = (deps: InvocationDeps) => {
     "GET /v1/agents/{agent_id}/invocations": async ({ params, query }, context) => {
       const { organisationId } = context.scope;
       const agent = await agents.get(context, params.agent_id);
+      const filter = { ...query, ...context.scope };
       return db.inOrganisation(organisationId, async (trx) => {
-        const rows = await queries.listInvocations(trx, organisationId, agent.id, query, query);
-        const total = await queries.countInvocations(trx, organisationId, agent.id, query, maxCounted + 1);
+        const rows = await queries.listInvocations(trx, organisationId, agent.id, filter, query);
+        const total = await queries.countInvocations(trx, organisationId, agent.id, filter, maxCounted + 1);
         return cappedPage(rows.map(toInvocationSummary), query, total);
       });
     },
@@ -63,6 +65,7 @@ export const invocationHandlers = (deps: InvocationDeps) => {
     "GET /v1/invocations": async ({ query }, context) => {
       const { scope } = context;
       const { request_id, agent_id, deployment_id, cursor, limit, ...filter } = query;
+      requestedUser(scope.onlyUserId, filter.user_id);
       const agentId = agent_id === undefined ? undefined : (await agents.get(context, agent_id)).id;
       const deploymentId = deployment_id && parseFilterId("deployment", deployment_id);
       const id = request_id && parseFilterId("request", request_id);

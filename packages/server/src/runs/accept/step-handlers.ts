@@ -27,7 +27,7 @@ export const stepHandlers = ({ db, agents, runContents, nowMs: now }: StepDeps) 
       const run = { organisationId: context.scope.organisationId, agentId, id };
       const since = visibleSince(context.caller.organisation.tier, now());
       return db.inOrganisation(run.organisationId, async (trx) => {
-        if (!(await hasRun(trx, run))) throw notFound("invocation", params.request_id);
+        if (!(await hasRun(trx, { ...context.scope, ...run }))) throw notFound("invocation", params.request_id);
         const rows = await listStepRows(trx, run, since);
         const sealed = await findSealedContents(trx, run, since);
         const steps = toSteps(rows, sealed && openContents(runContents, sealed, run));

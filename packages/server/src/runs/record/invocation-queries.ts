@@ -3,6 +3,7 @@ import { type Selectable, sql } from "kysely";
 import { countUpTo } from "../../db/count-up-to.ts";
 import type { OrganisationTransaction } from "../../db/database.ts";
 import type { Invocations } from "../../db/generated-rows.ts";
+import { ofVisibleUser, type VisibleUsers } from "../../db/of-visible-user.ts";
 import type { RunInput, RunOutcome } from "../../engine/messages.ts";
 import type { ModelMessage } from "../../outbound/models/model.ts";
 import { uuidTime } from "../../platform/ids.ts";
@@ -96,7 +97,7 @@ export async function findSession(trx: OrganisationTransaction, run: RunInput): 
   };
 }
 
-interface InvocationRef {
+interface InvocationRef extends VisibleUsers {
   readonly organisationId: string;
   readonly agentId?: string | undefined;
   readonly id: string;
@@ -114,6 +115,7 @@ export const findInvocation = (trx: OrganisationTransaction, ref: InvocationRef)
     .selectAll()
     .where((eb) => eb.and(byRef(ref)))
     .$if(ref.agentId !== undefined, (query) => query.where("agent_id", "=", ref.agentId ?? ""))
+    .where(ofVisibleUser(ref))
     .executeTakeFirst();
 
 /** Requests cancellation of a run that runs or waits. One that has ended is unchanged. */
@@ -141,7 +143,7 @@ export const updateEnded = async (
     .execute();
 };
 
-export interface InvocationFilter {
+export interface InvocationFilter extends VisibleUsers {
   readonly status?: InvocationStatus | undefined;
   readonly session_id?: string | undefined;
   readonly environment?: string | undefined;
@@ -154,6 +156,7 @@ const filtered = (trx: OrganisationTransaction, organisationId: string, agentId:
     .selectFrom("invocations")
     .where("organisation_id", "=", organisationId)
     .where("agent_id", "=", agentId)
+    .where(ofVisibleUser(filter))
     .$if(filter.status !== undefined, (query) => query.where("status", "=", filter.status ?? ""))
     .$if(filter.session_id !== undefined, (query) => query.where("session_id", "=", filter.session_id ?? ""))
     .$if(filter.environment !== undefined, (query) => query.where("environment", "=", filter.environment ?? ""))

@@ -2,6 +2,7 @@ import type { AllInvocationsQuery } from "@perch/contract";
 import { type RawBuilder, sql } from "kysely";
 import type { Scope } from "../../auth/caller.ts";
 import type { OrganisationTransaction } from "../../db/database.ts";
+import { ofVisibleUser } from "../../db/of-visible-user.ts";
 import { type Scanned, scanInOrder } from "../../db/scan-in-order.ts";
 import { firstUuidAt, uuidTime } from "../../platform/ids.ts";
 import { type InvocationSummaryRow, summaryColumns } from "./invocation-queries.ts";
@@ -61,10 +62,13 @@ const selectOfAll = ({ from, until }: TimeWindow, before: string | undefined) =>
 });
 
 /** Conditions that no index has: these are compared in each run that is read. */
-const matchesOf = ({ status, user_id, session_id, environment, version, ...filter }: AllInvocationsFilter) => {
+const matchesOf = (
+  scope: Scope,
+  { status, user_id, session_id, environment, version, ...filter }: AllInvocationsFilter,
+) => {
   const equal = { status, user_id, session_id, environment, deployment_id: filter.deploymentId };
   return [
-    sql<boolean>`true`,
+    ofVisibleUser(scope),
     ...Object.entries(equal).flatMap(([column, value]) =>
       value === undefined ? [] : [sql<boolean>`${sql.ref(column)} = ${value}`],
     ),
@@ -91,7 +95,7 @@ function scanWindow(
     sql`accepted_at < ${window.until}`,
   ]);
   const select = sql`select ${columns} from invocations where organisation_id = ${scope.organisationId} and ${times}`;
-  return scanInOrder(trx, { scope, select, order, matches: matchesOf(filter), limit, maxRead: maxReadRuns });
+  return scanInOrder(trx, { scope, select, order, matches: matchesOf(scope, filter), limit, maxRead: maxReadRuns });
 }
 
 /** A deployment serves one agent, whose runs have an index. Undefined if the deployment is deleted: its runs are kept longer. */

@@ -1,6 +1,7 @@
 import { type Selectable, sql } from "kysely";
 import type { OrganisationTransaction } from "../../db/database.ts";
 import type { LogEntries } from "../../db/generated-rows.ts";
+import { ofVisibleUser, type VisibleUsers } from "../../db/of-visible-user.ts";
 import { uuidTime } from "../../platform/ids.ts";
 import type { ContentsKey } from "./seal-contents.ts";
 
@@ -14,7 +15,7 @@ const maxClockSkewMs = 3_600_000;
 /** Whether the agent has the run. Its row is not read: message and response may be megabytes. */
 export const hasRun = async (
   trx: OrganisationTransaction,
-  { organisationId, agentId, id }: ContentsKey,
+  { organisationId, agentId, id, ...users }: ContentsKey & VisibleUsers,
 ): Promise<boolean> => {
   const row = await trx
     .selectFrom("invocations")
@@ -23,6 +24,7 @@ export const hasRun = async (
     .where("agent_id", "=", agentId)
     .where("id", "=", id)
     .where("accepted_at", "=", uuidTime(id))
+    .where(ofVisibleUser(users))
     .executeTakeFirst();
   return row !== undefined;
 };
