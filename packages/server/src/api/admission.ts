@@ -25,6 +25,7 @@ import {
   organisationBucket,
 } from "../limits/rates.ts";
 import { ApiError } from "../platform/api-error.ts";
+import { toPublicId } from "../platform/ids.ts";
 import type { AgentDirectory } from "../resources/agents/agent-directory.ts";
 import type { AgentRow } from "../resources/agents/agent-queries.ts";
 import { storedDefinition } from "../resources/agents/to-agent.ts";
@@ -69,8 +70,11 @@ export interface Admitted {
 export interface Admission {
   /** Requires a valid key or session, within the rate limits of its organisation and of the agent in the path. */
   readonly admit: (request: AdmissionRequest) => Promise<Admitted>;
-  /** Throws if the key has been revoked, has expired or has lost the permission since: for streams that stay open. */
-  readonly readmit: (admitted: Admitted, permission: Permission | null) => Promise<void>;
+  /**
+   * For streams that stay open: the key and the agent as they are now. Throws if the key has been revoked, has expired
+   * or has lost the permission since.
+   */
+  readonly readmit: (admitted: Admitted, permission: Permission | null) => Promise<Admitted>;
   /** Counts a request without a valid key against the limit of its address. */
   readonly admitUnauthenticated: (address: string) => Promise<void>;
 }
@@ -314,12 +318,19 @@ export function createAdmission({
         throw refusal;
       }
     },
-    readmit: async ({ credential, scope, caller }, permission) => {
-      await confirmPerson(scope.organisationId, caller.session);
-      const { epoch } = await gate.pass(scope.organisationId, []);
-      const key = await keys.find(credential, { ...epoch, maxAgeMs: epoch.maxAgeMs * streamKeyAgeFactor });
+    readmit: async (admitted, permission) => {
+      const { credential, caller: before } = admitted;
+      await confirmPerson(before.organisation.id, before.session);
+      const { epoch } = await gate.pass(before.organisation.id, []);
+      const aged = { ...epoch, maxAgeMs: epoch.maxAgeMs * streamKeyAgeFactor };
+      const key = await keys.find(credential, aged);
       requireActiveKey(key, now());
-      authorize(toCaller(key), permission);
+      const caller = toCaller(key);
+      authorize(caller, permission);
+      const scope = scopeOf(key);
+      const agent = admitted.agent && (await agents.find(scope, toPublicId("agent", admitted.agent.id), aged));
+      // The settings of a deleted agent still count.
+      return { credential, caller, scope, epoch, agent: agent ?? admitted.agent };
     },
   };
 }

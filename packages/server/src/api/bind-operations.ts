@@ -12,6 +12,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { authorize } from "../auth/authenticate.ts";
 import { requireOwnPage } from "../auth/browser-rules.ts";
 import type { Share } from "../fairness/shares.ts";
+import { forbidden } from "../platform/api-error.ts";
 import { toPublicId } from "../platform/ids.ts";
 import type { AgentDirectory } from "../resources/agents/agent-directory.ts";
 import { isAudited } from "../resources/audit/audit-entry.ts";
@@ -33,7 +34,7 @@ import { browserFacts, createBrowser } from "./browser.ts";
 import { Replay } from "./change-once.ts";
 import type { Guard, GuardedOperation, MfaOperation } from "./guard.ts";
 import { routeUrl } from "./measure-requests.ts";
-import { narrowScope, type Reach } from "./narrow-scope.ts";
+import { narrowScope, type Reach, reachesLess } from "./narrow-scope.ts";
 import { createParseInput, type ParseInput } from "./parse-input.ts";
 import { auditedRequest, type ContextDeps, eventRequest, OperationContext } from "./request-context.ts";
 import { createSendEvents } from "./send-events.ts";
@@ -167,23 +168,31 @@ export function bindOperations(app: FastifyInstance, options: BindOptions): void
   app.decorateRequest("admitted", null);
   const sendEvents = createSendEvents(app, { watch: telemetry.watchStreams, heartbeatMs });
 
+  const passSettings = async (
+    { guarded, reach }: Route,
+    request: FastifyRequest,
+    admitted: Admitted,
+  ): Promise<Admitted> => {
+    const caller = await guard.admitCaller(clientOf(request), admitted.caller, admitted.agent, guarded);
+    if (caller === admitted.caller) return admitted;
+    return { ...admitted, caller, scope: narrowScope(admitted.scope, caller, reach) };
+  };
+
   /** Enforces the security settings of the instance and of the agent, beyond a valid key. */
   const passGuard = async (
-    { hasAgent, isLimitedByAgent, guarded, reach }: Route,
+    route: Route,
     request: FastifyRequest,
     reply: FastifyReply,
     admitted: Admitted,
   ): Promise<Admitted> => {
+    const { hasAgent, isLimitedByAgent } = route;
     const agent =
       hasAgent && !isLimitedByAgent
         ? await agents.find(admitted.scope, agentRefOf(request), admitted.epoch)
         : admitted.agent;
-    const client = clientOf(request);
-    const hsts = agent && guard.hsts(client, agent);
+    const hsts = agent && guard.hsts(clientOf(request), agent);
     if (hsts) reply.header("strict-transport-security", hsts);
-    const caller = await guard.admitCaller(client, admitted.caller, agent, guarded);
-    if (caller === admitted.caller) return admitted;
-    return { ...admitted, caller, scope: narrowScope(admitted.scope, caller, reach) };
+    return passSettings(route, request, { ...admitted, agent });
   };
 
   /** Enforces the settings of agents that only the parsed request names. */
@@ -213,8 +222,15 @@ export function bindOperations(app: FastifyInstance, options: BindOptions): void
     reply.raw.once("close", giveBack);
   };
 
-  const checkKey = async ({ operation: { permission } }: Route, { admitted }: FastifyRequest): Promise<void> => {
-    if (admitted && permission !== "public") await admission.readmit(admitted, permission);
+  /** A stream ends when its request would be refused by now, or would show less. */
+  const checkStream = async (route: Route, request: FastifyRequest): Promise<void> => {
+    const { permission } = route.operation;
+    const opened = request.admitted;
+    if (!opened || permission === "public") return;
+    guard.admitClient(clientOf(request));
+    const admitted = await passSettings(route, request, await admission.readmit(opened, permission));
+    authorize(admitted.caller, permission);
+    if (reachesLess(admitted, opened)) throw forbidden("What this stream may show has changed. Open it again.");
   };
 
   for (const route of operationKeys.map((each) => createRoute(each, options.resourceTypeOf(each)))) {
@@ -263,7 +279,8 @@ export function bindOperations(app: FastifyInstance, options: BindOptions): void
           reply.code(operation.status);
           if (operation.etag) reply.header("etag", result instanceof SharedAnswer ? result.etag : etagOfBody(result));
           if (result instanceof SharedAnswer) return result.json;
-          if (result instanceof EventStream) return sendEvents(request, reply, result, () => checkKey(route, request));
+          if (result instanceof EventStream)
+            return sendEvents(request, reply, result, () => checkStream(route, request));
           if (!(result instanceof Reply)) return JSON.stringify(result);
           reply.code(result.status).headers(result.headers);
           return JSON.stringify(result.body);

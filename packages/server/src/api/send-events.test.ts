@@ -22,7 +22,7 @@ interface Served {
   readonly responses: number[];
 }
 
-async function serve(events: EventsOf, options = {}, checkKey = async () => {}): Promise<Served> {
+async function serve(events: EventsOf, options = {}, checkAccess = async () => {}): Promise<Served> {
   const logged: string[] = [];
   const responses: number[] = [];
   const stream = { write: (line: string) => void logged.push(line) };
@@ -33,7 +33,7 @@ async function serve(events: EventsOf, options = {}, checkKey = async () => {}):
   const send = createSendEvents(app, options);
   app.get("/", async (request, reply) => {
     reply.type("application/json");
-    return send(request, reply, { headers: { "x-run": "r" }, events }, checkKey);
+    return send(request, reply, { headers: { "x-run": "r" }, events }, checkAccess);
   });
   await app.listen({ port: 0, host: "127.0.0.1" });
   closing.push(app);
@@ -146,10 +146,10 @@ describe("a client whose key ends", () => {
 
   test("loses its stream at the next heartbeat, also in the middle of events, with the reason", async () => {
     let isRevoked = false;
-    const checkKey = async () => {
+    const checkAccess = async () => {
       if (isRevoked) throw revoked;
     };
-    const { get } = await serve(busy, { heartbeatMs: 100 }, checkKey);
+    const { get } = await serve(busy, { heartbeatMs: 100 }, checkAccess);
     const reading = read(await get());
     await sleep(250);
     isRevoked = true;
@@ -162,10 +162,10 @@ describe("a client whose key ends", () => {
   });
 
   test("keeps its stream if the key cannot be checked", async () => {
-    const checkKey = vi.fn(() => Promise.reject(new Error("no database")));
-    const { get } = await serve(busy, { heartbeatMs: 50, maxMs: 400 }, checkKey);
+    const checkAccess = vi.fn(() => Promise.reject(new Error("no database")));
+    const { get } = await serve(busy, { heartbeatMs: 50, maxMs: 400 }, checkAccess);
     expect(await read(await get())).not.toContain("event: error");
-    expect(checkKey.mock.calls.length).toBeGreaterThan(2);
+    expect(checkAccess.mock.calls.length).toBeGreaterThan(2);
   });
 });
 

@@ -9,12 +9,12 @@ export type SendEvents = (
   request: FastifyRequest,
   reply: FastifyReply,
   stream: Pick<EventStream, "headers" | "events">,
-  /** Throws an `ApiError` once the client's key does not count any more. Called at every heartbeat. */
-  checkKey: () => Promise<void>,
+  /** Throws an `ApiError` once the client may not follow the stream any more. Called at every heartbeat. */
+  checkAccess: () => Promise<void>,
 ) => FastifyReply;
 
 interface SendEventsOptions {
-  /** A comment is sent after this long without an event, so that proxies keep the connection open. Keys are checked as often. */
+  /** A comment is sent after this long without an event, so that proxies keep the connection open. Access is checked as often. */
   readonly heartbeatMs?: number | undefined;
   /** The connection of a reader that takes no data for this long is closed. */
   readonly stalledMs?: number;
@@ -137,16 +137,16 @@ const closeTimeoutMs = 1000;
 
 interface OpenStream {
   readonly socket: FastifyRequest["raw"]["socket"];
-  readonly checkKey: () => Promise<void>;
+  readonly checkAccess: () => Promise<void>;
 }
 
 /** A check that fails for another reason, such as a lost database, decides nothing: the next heartbeat checks again. */
-async function endIfKeyEnded(body: EventBody, { checkKey }: OpenStream, logger: FastifyBaseLogger): Promise<void> {
+async function endIfRefused(body: EventBody, { checkAccess }: OpenStream, logger: FastifyBaseLogger): Promise<void> {
   try {
-    await checkKey();
+    await checkAccess();
   } catch (error) {
     if (isRefusal(error)) body.refuse(error);
-    else logger.debug({ err: error }, "key check of an event stream failed, will retry");
+    else logger.debug({ err: error }, "access check of an event stream failed, will retry");
   }
 }
 
@@ -165,16 +165,16 @@ export function createSendEvents(app: FastifyInstance, options: SendEventsOption
     body.finish();
   };
   // All streams at once, so that they ask for their epochs in one call.
-  const keyTimer = setInterval(() => {
-    for (const [body, stream] of open) void endIfKeyEnded(body, stream, app.log);
+  const accessTimer = setInterval(() => {
+    for (const [body, stream] of open) void endIfRefused(body, stream, app.log);
   }, heartbeatMs).unref();
   app.addHook("preClose", async () => {
     isClosing = true;
-    clearInterval(keyTimer);
+    clearInterval(accessTimer);
     for (const [body, stream] of open) close(body, stream);
   });
 
-  return (request, reply, { headers, events }, checkKey) => {
+  return (request, reply, { headers, events }, checkAccess) => {
     reply.code(200).headers({ ...headers, ...streamHeaders });
     // HEAD has no body to stream, and no stream begins while the server closes.
     if (request.method === "HEAD" || isClosing) return reply.send("");
@@ -184,7 +184,7 @@ export function createSendEvents(app: FastifyInstance, options: SendEventsOption
       return { code: "server_error", message };
     };
     const body = new EventBody({ events, onFailure, heartbeatMs, stalledMs });
-    open.set(body, { socket: request.raw.socket, checkKey });
+    open.set(body, { socket: request.raw.socket, checkAccess });
     const maxAgeTimer = setTimeout(() => body.finish(), maxMs).unref();
     body.once("close", () => {
       clearTimeout(maxAgeTimer);
