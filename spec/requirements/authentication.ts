@@ -53,7 +53,8 @@ export const authentication = {
   "permissions.invoke": {
     section: "Authentication",
     silent: "Which permission Invoke Agent needs: not shown.",
-    decision: "write.",
+    decision:
+      "`invoke`, which `write` includes. A key with `invoke` alone also reads, follows and cancels the runs that it started itself, without their log, and nothing else.",
   },
   "permissions.deployments": {
     section: "Authentication",

@@ -103,7 +103,7 @@ export const Invocation = z
     timeline: z
       .array(LogEntry)
       .describe(
-        "The run's log entries, oldest first: model calls, tool calls and retries. Empty until the run ends or begins to wait.",
+        "The run's log entries, oldest first: model calls, tool calls and retries. Empty until the run ends or begins to wait, and for keys that see the run only because they started it.",
       ),
   })
   .meta({ id: "Invocation" });
@@ -250,7 +250,7 @@ export const invocationOperations = {
     summary: "Invoke agent",
     description:
       "Runs the agent and waits for its response. A run that was accepted survives restarts of the server. A run that fails is answered with 422 `run_failed`, and `retryable` says whether a new run can help. If the run outlasts the wait, which is a few seconds longer than its time limit, the answer is 504 `still_running`: the run continues, and `Location` is its URL. While the organisation waits for as many runs as it may, the answer is 429 and the run is not started. With `Prefer: respond-async` the response is 202 immediately, with `Prefer: wait=N` after at most N seconds; the run continues in the background, and `Location` is its URL. A run that waits for a person is answered with 409 `action_required`, whose `details` name the run and the approvals, or with 202 where `Prefer` was sent; with the same `Idempotency-Key`, a retry after the decision gets the result. With an `Idempotency-Key`, a retry joins the first run instead of starting another. With `Accept: text/event-stream` the response is a stream of the events `step`, `token`, `tool`, `dropped`, `action_required`, `done` and `error`. A client that disconnects does not stop the run, and can resume the stream with `Last-Event-ID`.",
-    permission: "write",
+    permission: "invoke",
     params: z.strictObject({ agent_id: AgentRef }),
     body: InvokeAgent,
     status: 200,
@@ -304,6 +304,7 @@ export const invocationOperations = {
     description:
       "With `Accept: text/event-stream` the response is the run's event stream, from its start or after `Last-Event-ID`, with the same events as Invoke agent.",
     permission: "read",
+    ownRuns: true,
     params,
     status: 200,
     response: single(Invocation),
@@ -317,6 +318,7 @@ export const invocationOperations = {
     description:
       "The run stops before its next step and gets the status `cancelled`. Cancelling a run that has ended changes nothing.",
     permission: "write",
+    ownRuns: true,
     params,
     status: 200,
     response: single(Invocation),

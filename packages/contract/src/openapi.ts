@@ -56,18 +56,18 @@ class Components {
   }
 }
 
-const permissionText = (permission: Operation["permission"]): string => {
+const permissionText = ({ permission, ownRuns }: Operation): string => {
   if (permission === "public") return "Needs no API key.";
-  return permission === null ? "Needs any valid API key." : `Needs the permission \`${permission}\`.`;
+  if (permission === null) return "Needs any valid API key.";
+  const orInvoke = ownRuns ? ", or `invoke` for a run that the key itself started" : "";
+  return `Needs the permission \`${permission}\`${orInvoke}.`;
 };
 
 const deprecationText = ({ deprecated }: Operation): string | undefined =>
   deprecated && `Deprecated since ${deprecated.since}, and gone from ${deprecated.sunset} on. ${deprecated.use}`;
 
 const descriptionOf = (operation: Operation): string =>
-  [deprecationText(operation), operation.description, permissionText(operation.permission)]
-    .filter(Boolean)
-    .join("\n\n");
+  [deprecationText(operation), operation.description, permissionText(operation)].filter(Boolean).join("\n\n");
 
 const content = (schema: unknown, example: unknown) => ({ "application/json": withExample({ schema }, example) });
 const withExample = (described: Json, example: unknown): Json =>

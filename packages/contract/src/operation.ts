@@ -11,6 +11,8 @@ export interface Operation {
   readonly description?: string;
   /** The permission that the key needs; null if any valid key is enough; "public" if no key is needed. */
   readonly permission: Permission | null | "public";
+  /** For the runs that a key started itself, `invoke` is enough. */
+  readonly ownRuns?: true;
   /** A POST that changes nothing: it has a body because its question does not fit into an address. */
   readonly readOnly?: true;
   /**

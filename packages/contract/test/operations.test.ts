@@ -42,6 +42,7 @@ const otherPermissions: readonly (readonly [Operation["permission"], readonly Op
       "GET /v1/erasures/{erasure_id}",
     ],
   ],
+  ["invoke", ["POST /v1/agents/{agent_id}/invoke"]],
   ["operate", ["GET /v1/installation"]],
   ["public", ["POST /v1/keys/revoke-leaked", "GET /v1/console/sign-in-methods", "POST /v1/console/sessions"]],
   [

@@ -259,7 +259,7 @@ export interface Operations {
   /**
    * Invoke agent. Runs the agent and waits for its response. A run that was accepted survives restarts of the server. A run that fails is answered with 422 `run_failed`, and `retryable` says whether a new run can help. If the run outlasts the wait, which is a few seconds longer than its time limit, the answer is 504 `still_running`: the run continues, and `Location` is its URL. While the organisation waits for as many runs as it may, the answer is 429 and the run is not started. With `Prefer: respond-async` the response is 202 immediately, with `Prefer: wait=N` after at most N seconds; the run continues in the background, and `Location` is its URL. A run that waits for a person is answered with 409 `action_required`, whose `details` name the run and the approvals, or with 202 where `Prefer` was sent; with the same `Idempotency-Key`, a retry after the decision gets the result. With an `Idempotency-Key`, a retry joins the first run instead of starting another. With `Accept: text/event-stream` the response is a stream of the events `step`, `token`, `tool`, `dropped`, `action_required`, `done` and `error`. A client that disconnects does not stop the run, and can resume the stream with `Last-Event-ID`.
    *
-   * Needs the permission `write`.
+   * Needs the permission `invoke`.
    */
   "POST /v1/agents/{agent_id}/invoke": {
     request: {
@@ -366,7 +366,7 @@ export interface Operations {
   /**
    * Get run. With `Accept: text/event-stream` the response is the run's event stream, from its start or after `Last-Event-ID`, with the same events as Invoke agent.
    *
-   * Needs the permission `read`.
+   * Needs the permission `read`, or `invoke` for a run that the key itself started.
    */
   "GET /v1/agents/{agent_id}/invocations/{request_id}": {
     request: {
@@ -385,7 +385,7 @@ export interface Operations {
   /**
    * Cancel run. The run stops before its next step and gets the status `cancelled`. Cancelling a run that has ended changes nothing.
    *
-   * Needs the permission `write`.
+   * Needs the permission `write`, or `invoke` for a run that the key itself started.
    */
   "POST /v1/agents/{agent_id}/invocations/{request_id}/cancel": {
     request: {

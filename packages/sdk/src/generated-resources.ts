@@ -213,7 +213,7 @@ export class RunsMethods {
   /**
    * Get run. With `Accept: text/event-stream` the response is the run's event stream, from its start or after `Last-Event-ID`, with the same events as Invoke agent.
    *
-   * Needs the permission `read`.
+   * Needs the permission `read`, or `invoke` for a run that the key itself started.
    *
    * `GET /v1/agents/{agent_id}/invocations/{request_id}`
    */
@@ -224,7 +224,7 @@ export class RunsMethods {
   /**
    * Cancel run. The run stops before its next step and gets the status `cancelled`. Cancelling a run that has ended changes nothing.
    *
-   * Needs the permission `write`.
+   * Needs the permission `write`, or `invoke` for a run that the key itself started.
    *
    * `POST /v1/agents/{agent_id}/invocations/{request_id}/cancel`
    */

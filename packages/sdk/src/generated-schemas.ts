@@ -59,7 +59,7 @@ export type AgentAuth = {
   provider: string;
   clientId: string;
   /** Scopes that are accepted. An operation needs the scope of its permission, such as `write:agents` for `write`. */
-  scopes: Array<"read:agents" | "write:agents" | "delete:agents" | "manage:agents" | "approve:agents">;
+  scopes: Array<"read:agents" | "write:agents" | "delete:agents" | "manage:agents" | "approve:agents" | "invoke:agents">;
   /** Required audience (`aud`) of tokens. The default is `clientId`. */
   audience?: string | undefined;
   /** For introspection of opaque tokens (RFC 7662). */
@@ -998,7 +998,7 @@ export interface Invocation {
   duration_ms: number | null;
   created_at: Timestamp;
   finished_at: Timestamp | null;
-  /** The run's log entries, oldest first: model calls, tool calls and retries. Empty until the run ends or begins to wait. */
+  /** The run's log entries, oldest first: model calls, tool calls and retries. Empty until the run ends or begins to wait, and for keys that see the run only because they started it. */
   timeline: LogEntry[];
 }
 
@@ -1361,7 +1361,7 @@ export interface Pagination {
   has_more: boolean;
 }
 
-export type Permission = "read" | "write" | "delete" | "manage" | "approve" | "operate";
+export type Permission = "read" | "write" | "delete" | "manage" | "approve" | "invoke" | "operate";
 
 export interface Provider {
   name: ProviderName;
@@ -1391,7 +1391,7 @@ export type RedactedAgentAuth = {
   provider: string;
   clientId: string;
   /** Scopes that are accepted. An operation needs the scope of its permission, such as `write:agents` for `write`. */
-  scopes: Array<"read:agents" | "write:agents" | "delete:agents" | "manage:agents" | "approve:agents">;
+  scopes: Array<"read:agents" | "write:agents" | "delete:agents" | "manage:agents" | "approve:agents" | "invoke:agents">;
   /** Required audience (`aud`) of tokens. The default is `clientId`. */
   audience?: string | undefined;
   hasClientSecret: boolean;

@@ -24,12 +24,12 @@ begin
     with run as materialized (
       select r.* from jsonb_to_recordset(runs) as r (
         organisation_id uuid, id uuid, accepted_at timestamptz(3), agent_id uuid, status text, environment text, version text, deployment_id uuid, trial uuid,
-        user_id text, session_id text, message text, response text, error text, error_code text, retryable boolean,
+        user_id text, invoker text, session_id text, message text, response text, error text, error_code text, retryable boolean,
         steps int, tokens_used int, duration_ms int, turn int, owner text, log jsonb, lines_before int, contents text, rollup jsonb, event jsonb)
     ), recorded as (
-      insert into invocations as i (organisation_id, id, accepted_at, agent_id, status, environment, version, deployment_id, trial, user_id,
+      insert into invocations as i (organisation_id, id, accepted_at, agent_id, status, environment, version, deployment_id, trial, user_id, invoker,
                                     session_id, message, response, error, error_code, retryable, steps, tokens_used, duration_ms, finished_at)
-        select r.organisation_id, r.id, r.accepted_at, r.agent_id, r.status, r.environment, r.version, r.deployment_id, r.trial, r.user_id,
+        select r.organisation_id, r.id, r.accepted_at, r.agent_id, r.status, r.environment, r.version, r.deployment_id, r.trial, r.user_id, r.invoker,
                r.session_id, r.message, r.response, r.error, r.error_code, r.retryable, r.steps, r.tokens_used, r.duration_ms, now()
           from run r order by r.organisation_id, r.id
         on conflict (organisation_id, id, accepted_at) do update

@@ -23,13 +23,16 @@ const create = command({
     permission: {
       type: "string",
       multiple: true,
-      choices: ["read", "write", "delete", "manage", "approve"],
-      help: "Permission, instead of a role. Can be repeated. No role has approve.",
+      choices: ["read", "write", "delete", "manage", "approve", "invoke"],
+      help: "Permission, instead of a role. Can be repeated. No role has approve or invoke.",
     },
     agent: { type: "string", value: "AGENT", help: "The only agent that the key can access. Default: all agents." },
     expires: { type: "string", value: "TIME", help: "Lifetime of the key, such as 90d. Default: no expiry." },
   },
-  examples: ["perch keys create ci --role developer --expires 90d"],
+  examples: [
+    "perch keys create ci --role developer --expires 90d",
+    "perch keys create app --permission invoke --agent bot",
+  ],
   run: async (session, { name }, { role, permission, agent, expires }) => {
     const seconds = expires === undefined ? undefined : parseDuration("expires", expires);
     const rights = permission === undefined ? { role: role ?? ("developer" as const) } : omitUndefined({ role });
@@ -37,7 +40,7 @@ const create = command({
       name,
       ...rights,
       ...omitUndefined({
-        permissions: permission as ("read" | "approve")[] | undefined,
+        permissions: permission as ("read" | "invoke")[] | undefined,
         agent_id: agent,
         expires_at: seconds === undefined ? undefined : new Date(Date.now() + seconds * 1000).toISOString(),
       }),

@@ -2,7 +2,7 @@ import type { ApiKey } from "@perch/sdk";
 
 export type Permission = ApiKey["permissions"][number];
 
-export const permissions: readonly Permission[] = ["read", "write", "delete", "manage", "approve", "operate"];
+export const permissions: readonly Permission[] = ["read", "write", "delete", "manage", "approve", "invoke", "operate"];
 
 /** What a permission allows, worded to follow "you may". */
 export const permissionWords: Readonly<Record<Permission, string>> = {
@@ -11,5 +11,6 @@ export const permissionWords: Readonly<Record<Permission, string>> = {
   delete: "delete agents, memories and webhooks",
   manage: "manage keys, secrets, model providers and security; read the audit log; erase users' data",
   approve: "decide on calls of tools that wait for a person, and answer questions of agents",
+  invoke: "run agents, and see and cancel the runs that you started",
   operate: "see the state of the whole installation: its parts, releases and workers",
 };

@@ -1,6 +1,5 @@
-import { type Permission, type Tier, tierLimits } from "@perch/contract";
+import { type Tier, tierLimits } from "@perch/contract";
 import {
-  authorize,
   type Credential,
   type KeyDirectory,
   requireActiveKey,
@@ -70,11 +69,8 @@ export interface Admitted {
 export interface Admission {
   /** Requires a valid key or session, within the rate limits of its organisation and of the agent in the path. */
   readonly admit: (request: AdmissionRequest) => Promise<Admitted>;
-  /**
-   * For streams that stay open: the key and the agent as they are now. Throws if the key has been revoked, has expired
-   * or has lost the permission since.
-   */
-  readonly readmit: (admitted: Admitted, permission: Permission | null) => Promise<Admitted>;
+  /** For streams that stay open: the key and the agent as they are now. Throws if the key is not active any more. */
+  readonly readmit: (admitted: Admitted) => Promise<Admitted>;
   /** Counts a request without a valid key against the limit of its address. */
   readonly admitUnauthenticated: (address: string) => Promise<void>;
 }
@@ -318,19 +314,17 @@ export function createAdmission({
         throw refusal;
       }
     },
-    readmit: async (admitted, permission) => {
+    readmit: async (admitted) => {
       const { credential, caller: before } = admitted;
       await confirmPerson(before.organisation.id, before.session);
       const { epoch } = await gate.pass(before.organisation.id, []);
       const aged = { ...epoch, maxAgeMs: epoch.maxAgeMs * streamKeyAgeFactor };
       const key = await keys.find(credential, aged);
       requireActiveKey(key, now());
-      const caller = toCaller(key);
-      authorize(caller, permission);
       const scope = scopeOf(key);
       const agent = admitted.agent && (await agents.find(scope, toPublicId("agent", admitted.agent.id), aged));
       // The settings of a deleted agent still count.
-      return { credential, caller, scope, epoch, agent: agent ?? admitted.agent };
+      return { credential, caller: toCaller(key), scope, epoch, agent: agent ?? admitted.agent };
     },
   };
 }

@@ -101,7 +101,7 @@ export function createAdmitToAgents({ db, agents, guard, agentOfResource }: Admi
       try {
         const admitted = await guard.admitToAgent(client, caller, agent);
         // A user's token may allow less at one agent than the key does.
-        authorize(admitted, permission);
+        authorize(admitted, { permission });
         const { onlyUserId } = narrowScope(scope, admitted, reach);
         if (onlyUserId !== undefined) onlyUserIds[agent.id] = onlyUserId;
       } catch (error) {
@@ -124,7 +124,7 @@ export function createAdmitToAgents({ db, agents, guard, agentOfResource }: Admi
     const isAboutAll = agentId === undefined && isAboutEveryAgent;
     const concerned = guarded.filter(({ id }) => isAboutAll || id === agentId);
     const caller = await admitTo(client, admitted.caller, concerned, isAboutAll);
-    authorize(caller, permission);
+    authorize(caller, { permission });
     if (mfa) await guard.verifyForAgents(client, caller, concerned, mfa);
     return { ...admitted, caller, scope: narrowScope(scope, caller, reach) };
   };

@@ -71,9 +71,10 @@ const mfaOperation = (key: OperationKey, type: string, source: AgentSource): Mfa
 };
 
 /** People decide about the runs of others. Other changes are for the user's own alone. */
-function reachOf({ readOnly }: Operation, method: string, type: string): Reach {
-  if (type === "approval") return { acrossUsers: ["approve", "manage"] };
-  return { acrossUsers: method === "GET" || readOnly ? ["manage"] : [] };
+function reachOf({ permission, ownRuns, readOnly }: Operation, method: string, type: string): Reach {
+  const acrossRuns = ownRuns && permission !== null && permission !== "public" ? permission : undefined;
+  if (type === "approval") return { acrossRuns, acrossUsers: ["approve", "manage"] };
+  return { acrossRuns, acrossUsers: method === "GET" || readOnly ? ["manage"] : [] };
 }
 
 /** Changes of these reach the data of every agent, unless they name one. */
@@ -174,8 +175,8 @@ export function bindOperations(app: FastifyInstance, options: BindOptions): void
     admitted: Admitted,
   ): Promise<Admitted> => {
     const caller = await guard.admitCaller(clientOf(request), admitted.caller, admitted.agent, guarded);
-    if (caller === admitted.caller) return admitted;
-    return { ...admitted, caller, scope: narrowScope(admitted.scope, caller, reach) };
+    const scope = narrowScope(admitted.scope, caller, reach);
+    return caller === admitted.caller && scope === admitted.scope ? admitted : { ...admitted, caller, scope };
   };
 
   /** Enforces the security settings of the instance and of the agent, beyond a valid key. */
@@ -224,12 +225,11 @@ export function bindOperations(app: FastifyInstance, options: BindOptions): void
 
   /** A stream ends when its request would be refused by now, or would show less. */
   const checkStream = async (route: Route, request: FastifyRequest): Promise<void> => {
-    const { permission } = route.operation;
     const opened = request.admitted;
-    if (!opened || permission === "public") return;
+    if (!opened) return;
     guard.admitClient(clientOf(request));
-    const admitted = await passSettings(route, request, await admission.readmit(opened, permission));
-    authorize(admitted.caller, permission);
+    const admitted = await passSettings(route, request, await admission.readmit(opened));
+    authorize(admitted.caller, route.operation);
     if (reachesLess(admitted, opened)) throw forbidden("What this stream may show has changed. Open it again.");
   };
 
@@ -263,7 +263,7 @@ export function bindOperations(app: FastifyInstance, options: BindOptions): void
         request.admitted = admitted;
         try {
           request.admitted = await passGuard(route, request, reply, admitted);
-          authorize(request.admitted.caller, permission);
+          authorize(request.admitted.caller, operation);
         } catch (refusal) {
           refusals.record(auditedRequest(route, request, request.admitted), refusal);
           throw refusal;

@@ -1,4 +1,11 @@
-import type { AgentAuth, Permission, RedactedAuth, SecuritySettings } from "@perch/contract";
+import {
+  type AgentAuth,
+  holds,
+  type Permission,
+  permissions,
+  type RedactedAuth,
+  type SecuritySettings,
+} from "@perch/contract";
 import { openAuth, splitAuth } from "../auth/agent-auth.ts";
 import type { Caller } from "../auth/caller.ts";
 import type { ReadAuthorities } from "../auth/certificate-rules.ts";
@@ -104,7 +111,9 @@ const intersectPermissions = (
   held: ReadonlySet<Permission>,
   allowed: ReadonlySet<Permission> | null,
 ): ReadonlySet<Permission> =>
-  allowed === null ? held : new Set([...held].filter((permission) => allowed.has(permission)));
+  allowed === null
+    ? held
+    : new Set(permissions.filter((permission) => holds(held, permission) && holds(allowed, permission)));
 
 export function createGuard(deps: GuardDeps): Guard {
   const { instance, agentAuth, readAuthorities, secondFactor, now } = deps;

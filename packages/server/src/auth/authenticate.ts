@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { keyPattern, type Permission, type Role, type Tier } from "@perch/contract";
+import { holds, keyPattern, type Operation, type Permission, type Role, type Tier } from "@perch/contract";
 import type { Epoch } from "../cache/epoch.ts";
 import { createEpochCache } from "../cache/epoch-cache.ts";
 import type { Database } from "../db/database.ts";
@@ -149,10 +149,14 @@ export function requireActiveKey(key: PresentedKey, now: Date): void {
   throw key.session ? endedSession() : unauthorized(`This API key is ${keyStatus(key, now)}. Use another one.`);
 }
 
-export function authorize({ permissions, session }: Caller, required: Permission | null): void {
-  if (required === null || permissions.has(required)) return;
+export function authorize(
+  { permissions, session }: Caller,
+  { permission, ownRuns }: Pick<Operation, "permission" | "ownRuns">,
+): void {
+  if (permission === null || permission === "public" || holds(permissions, permission)) return;
+  if (ownRuns && holds(permissions, "invoke")) return;
   throw new ApiError(
     "forbidden",
-    `This needs the permission ${required}; this ${session ? "session" : "key"} holds ${[...permissions].join(", ")}.`,
+    `This needs the permission ${permission}; this ${session ? "session" : "key"} holds ${[...permissions].join(", ")}.`,
   );
 }

@@ -31,6 +31,15 @@ export interface Caller {
   readonly usesGracePeriod?: true;
 }
 
+/**
+ * The caller as runs and votes name it. One person is the same in all sessions, and a key stays the same when it is
+ * rotated.
+ */
+export function identityOf({ originId, session }: Pick<Caller, "originId" | "session">): string {
+  if (session?.person) return `person:${session.person.subject}`;
+  return `key:${originId}`;
+}
+
 /** The part of the organisation that the caller may see. Every query takes it. */
 export interface Scope {
   readonly organisationId: string;
@@ -40,6 +49,8 @@ export interface Scope {
   readonly hiddenAgentIds?: readonly string[];
   /** The only user whose data the caller may see, because a token names the user; undefined: of all users. */
   readonly onlyUserId?: string | undefined;
+  /** The only starter of runs whose runs the caller may see: a key with `invoke` sees its own. As `identityOf`. */
+  readonly onlyInvoker?: string | undefined;
   /** In lists over several agents: the same for those agents whose own tokens name the user. */
   readonly onlyUserIds?: Readonly<Record<string, string>>;
 }

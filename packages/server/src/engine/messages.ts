@@ -33,7 +33,7 @@ export interface RunInput {
   readonly trace: TraceParent | null;
   /** The engine had lost the run, which ends like this at once. Only of a run that is sent again. */
   readonly lost?: LostRun;
-  /** The invoker, as approvals name voters. Only set if a person may have to decide in it. */
+  /** The invoker, as `identityOf` names callers: if it sees its own runs alone, or a person may have to decide in this. */
   readonly invoker?: string;
   /** The features of `platform/release-features.ts` without which a worker would skip a policy or a login. */
   readonly needs?: readonly string[];

@@ -19,7 +19,7 @@ const reviewedPermissions = {
   "POST /v1/agents/{agent_id}/pause": "write",
   "POST /v1/agents/{agent_id}/resume": "write",
 
-  "POST /v1/agents/{agent_id}/invoke": "write",
+  "POST /v1/agents/{agent_id}/invoke": "invoke",
   "GET /v1/agents/{agent_id}/invocations": "read",
   "GET /v1/invocations": "read",
   "GET /v1/agents/{agent_id}/invocations/{request_id}": "read",
@@ -151,17 +151,35 @@ describe.each([...withPermission, ...withAnyKey])("%s", (key) => {
   });
 });
 
+/** Operations that a key with `invoke` may use for the runs that it started itself. */
+const forOwnRuns: readonly OperationKey[] = [
+  "GET /v1/agents/{agent_id}/invocations/{request_id}",
+  "POST /v1/agents/{agent_id}/invocations/{request_id}/cancel",
+];
+
+test("`invoke` is enough for own runs where that was reviewed, and nowhere else", () => {
+  const stated = Object.entries(operations).filter(([, { ownRuns }]: [string, Operation]) => ownRuns);
+  expect(stated.map(([key]) => key)).toEqual(forOwnRuns);
+});
+
+/** `write` includes `invoke`. */
+const sufficient = (key: OperationKey, permission: Permission): Permission[] =>
+  permission === "invoke" || forOwnRuns.includes(key) ? [permission, "invoke", "write"] : [permission];
+
 describe.each(withPermission)("%s", (key, permission) => {
-  test(`403 with every permission but ${permission}, and no 403 with ${permission} alone`, async () => {
-    verifies("auth.permission-403", "permissions.agents", "permissions.keys");
+  const enough = [...new Set(sufficient(key, permission))];
+  test(`403 with every permission but ${enough.join(", ")}, and no 403 with one of these alone`, async () => {
+    verifies("auth.permission-403", "permissions.agents", "permissions.keys", "permissions.invoke");
     const { createKey } = await perch().createOrganisation();
-    const others = permissions.filter((other) => other !== permission);
+    const others = permissions.filter((other) => !enough.includes(other));
     expect(await requestWithKey(key, await createKey({ permissions: others }))).toEqual({
       status: 403,
       code: "forbidden",
     });
-    const { status } = await requestWithKey(key, await createKey({ permissions: [permission] }));
-    expect([401, 403]).not.toContain(status);
+    for (const one of enough) {
+      const { status } = await requestWithKey(key, await createKey({ permissions: [one] }));
+      expect([401, 403]).not.toContain(status);
+    }
   });
 });
 

@@ -152,7 +152,7 @@ test("the recorder cannot log in, and has exactly the reviewed rights", async ()
     events: ["insert"],
     invocations: [
       "select (organisation_id, id, accepted_at, agent_id, status, response, error, steps, tokens_used, duration_ms, finished_at, error_code, retryable)",
-      "insert (organisation_id, id, accepted_at, agent_id, status, environment, user_id, session_id, message, response, error, steps, tokens_used, duration_ms, finished_at, version, deployment_id, trial, error_code, retryable)",
+      "insert (organisation_id, id, accepted_at, agent_id, status, environment, user_id, session_id, message, response, error, steps, tokens_used, duration_ms, finished_at, version, deployment_id, trial, error_code, retryable, invoker)",
       "update (status, response, error, steps, tokens_used, duration_ms, finished_at, error_code, retryable)",
     ],
     log_entries: [

@@ -111,9 +111,9 @@ describe("a session that ended cannot be used again:", () => {
       setHeaders: () => undefined,
       onRefused: () => undefined,
     });
-    await admission.readmit(admitted, "read");
+    await admission.readmit(admitted);
     await victim.send("/v1/console/sessions/current", { method: "DELETE" });
-    await expect(admission.readmit(admitted, "read")).rejects.toThrow("This session has ended");
+    await expect(admission.readmit(admitted)).rejects.toThrow("This session has ended");
   });
 });
 

@@ -23,7 +23,7 @@ export interface StoredCall {
 export interface StoredWait {
   readonly agent?: string;
   readonly calls?: readonly StoredCall[];
-  /** As `voterOf` names who started the run. */
+  /** As `identityOf` names who started the run. */
   readonly invoker?: string;
   readonly userId?: string;
   readonly sessionId?: string;

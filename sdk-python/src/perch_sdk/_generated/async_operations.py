@@ -522,7 +522,7 @@ class AsyncRuns:
         """Get run.
 
         With ``Accept: text/event-stream`` the response is the run's event stream, from its start or after ``Last-Event-ID``, with the same events as Invoke agent.
-        Needs the permission ``read``.
+        Needs the permission ``read``, or ``invoke`` for a run that the key itself started.
         """
         call = Call(
             "GET",
@@ -596,7 +596,7 @@ class AsyncRuns:
         """Cancel run.
 
         The run stops before its next step and gets the status ``cancelled``. Cancelling a run that has ended changes nothing.
-        Needs the permission ``write``.
+        Needs the permission ``write``, or ``invoke`` for a run that the key itself started.
         """
         call = Call(
             "POST",

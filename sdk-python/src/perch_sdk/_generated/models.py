@@ -187,6 +187,7 @@ RedactedAgentAuthOauth2ScopesItem = Literal[
     "delete:agents",
     "manage:agents",
     "approve:agents",
+    "invoke:agents",
 ]
 InvocationStatus = Literal[
     "running",
@@ -264,6 +265,7 @@ Permission = Literal[
     "delete",
     "manage",
     "approve",
+    "invoke",
     "operate",
 ]
 KeyStatus = Literal[
@@ -680,7 +682,7 @@ class Invocation(Model):
     created_at: datetime
     finished_at: datetime | None
     timeline: list[LogEntry]
-    """The run's log entries, oldest first: model calls, tool calls and retries. Empty until the run ends or begins to wait."""
+    """The run's log entries, oldest first: model calls, tool calls and retries. Empty until the run ends or begins to wait, and for keys that see the run only because they started it."""
 
 
 class LogEntry(Model):

@@ -3,7 +3,7 @@ import { type Permission, permissions, permissionWords } from "../../session/per
 
 export type Role = NonNullable<ApiKey["role"]>;
 
-/** `approve` and `operate` are in no role. */
+/** `approve`, `invoke` and `operate` are in no role. */
 export const roles: Readonly<Record<Role, readonly Permission[]>> = {
   viewer: ["read"],
   developer: ["read", "write"],
@@ -12,6 +12,7 @@ export const roles: Readonly<Record<Role, readonly Permission[]>> = {
 
 const notes: Readonly<Partial<Record<Permission, string>>> = {
   approve: " No role has it.",
+  invoke: " Part of write; alone, for keys of applications.",
   operate: " Only the operator gives it first.",
 };
 
@@ -21,9 +22,14 @@ export const permissionSentence = (permission: Permission): string => {
   return `${words.slice(0, 1).toUpperCase()}${words.slice(1)}.${notes[permission] ?? ""}`;
 };
 
-/** The permissions that the caller may grant: its own, and `approve`, which a caller with `manage` grants without having it. */
-export const mayGive = (key: Pick<Access, "permissions">, permission: Permission): boolean =>
-  key.permissions.includes(permission) || (permission === "approve" && key.permissions.includes("manage"));
+/** The permission with which a caller grants one that it does not have itself. */
+const givenWith: Readonly<Partial<Record<Permission, Permission>>> = { approve: "manage", invoke: "write" };
+
+/** The permissions that the caller may grant: its own, `approve` with `manage`, and `invoke`, which `write` includes. */
+export const mayGive = ({ permissions: held }: Pick<Access, "permissions">, permission: Permission): boolean => {
+  const other = givenWith[permission];
+  return held.includes(permission) || (other !== undefined && held.includes(other));
+};
 
 /** A role, or permissions one by one. */
 export interface Access {

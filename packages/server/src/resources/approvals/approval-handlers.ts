@@ -1,4 +1,5 @@
 import type { ApprovalOperationKey } from "@perch/contract";
+import { identityOf } from "../../auth/caller.ts";
 import type { SecondFactor } from "../../auth/second-factor.ts";
 import { requestedUser } from "../../auth/token-user.ts";
 import type { Database, OrganisationTransaction } from "../../db/database.ts";
@@ -14,7 +15,7 @@ import type { ContinueRuns } from "../waiting-runs/continue-runs.ts";
 import type { ReadyRun } from "../waiting-runs/waiting-run-queries.ts";
 import { openWaitingState } from "../waiting-runs/waiting-state.ts";
 import * as queries from "./approval-queries.ts";
-import { deciderOf, isLeftToOthers, voterOf } from "./approval-rules.ts";
+import { deciderOf, isLeftToOthers } from "./approval-rules.ts";
 import type { CheckSchema } from "./check-schema.ts";
 import type { DecideApproval, Decision } from "./decide-approval.ts";
 import { openCall, openDecision } from "./seal-approval.ts";
@@ -77,7 +78,7 @@ export const approvalHandlers = (deps: ApprovalDeps) => {
     // The sealed call of an erased user is empty.
     const mayApprove = context.caller.permissions.has("approve");
     const contents = mayApprove && row.sealed_call.length > 0 ? await openContents(trx, row) : null;
-    const canDecide = mayApprove && !isLeftToOthers(row, voterOf(context.caller));
+    const canDecide = mayApprove && !isLeftToOthers(row, identityOf(context.caller));
     return single({ ...toApprovalSummary(row), can_decide: canDecide, contents });
   };
 
@@ -110,7 +111,7 @@ export const approvalHandlers = (deps: ApprovalDeps) => {
     }
     let ready: ReadyRun | undefined;
     const answer = await context.change(async (trx) => {
-      const decider = { voter: voterOf(caller), by: deciderOf(caller) };
+      const decider = { voter: identityOf(caller), by: deciderOf(caller) };
       const decided = await decideApproval(trx, { ...scope, id: row.id }, decision, decider);
       ready = decided.ready;
       const shown = await show(trx, context, ref);

@@ -51,7 +51,7 @@ export const findApprovalForUpdate = (
 
 /** A vote for these arguments. */
 export interface Vote {
-  /** The voter as `voterOf` names it. Null for the holder of a link. */
+  /** The voter as `identityOf` names it. Null for the holder of a link. */
   readonly voter: string | null;
   readonly by: Decider;
   readonly at: string;

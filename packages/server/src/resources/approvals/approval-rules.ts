@@ -44,15 +44,6 @@ export const callDigest = (
   args: unknown,
 ): Buffer => digest(JSON.stringify([id, tool, canonical(args)]));
 
-/**
- * The voter that a caller counts as, if several must approve or the invoker may not. One person is one voter in all
- * sessions, and a key stays the same voter when it is rotated.
- */
-export function voterOf({ originId, session }: Caller): string {
-  if (session?.person) return `person:${session.person.subject}`;
-  return `key:${originId}`;
-}
-
 /** Whether a voter started the run and the policy wants another. Links have no voter. */
 export const isLeftToOthers = (
   { invoker, invoker_may_decide }: { readonly invoker: string | null; readonly invoker_may_decide: boolean },

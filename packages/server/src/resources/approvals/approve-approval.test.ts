@@ -8,9 +8,9 @@ import {
   waitingStatus,
 } from "../../../test/support/stored-approvals.ts";
 import { toCaller } from "../../auth/authenticate.ts";
+import { identityOf } from "../../auth/caller.ts";
 import { findKeyByDigest } from "../../auth/presented-key.ts";
 import { parsePublicId } from "../../platform/ids.ts";
-import { voterOf } from "./approval-rules.ts";
 
 const perch = usePerch();
 
@@ -170,7 +170,7 @@ test("403 for a key that the one that started the run was rotated to, and for on
   const third = await rotate(organisation, second);
   const { db, keys } = perch().server.core;
   const invoking = await findKeyByDigest(db.unscoped, keys.keyDigest(second));
-  const invoker = invoking ? voterOf(toCaller(invoking)) : "";
+  const invoker = invoking ? identityOf(toCaller(invoking)) : "";
   const { approvals } = await insertWaitingRun(perch(), organisation, { invoker });
   for (const key of [approver, second, third])
     expect(expectError(await approve(organisation, approvals[0] ?? "", {}, key), "forbidden").message).toContain(

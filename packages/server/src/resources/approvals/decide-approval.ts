@@ -28,7 +28,7 @@ export type Decision =
   | { readonly verdict: "answer"; readonly answer: unknown };
 
 export interface DecidedBy {
-  /** The voter as `voterOf` names it. Null for the holder of a link, who does not count if several must approve. */
+  /** The voter as `identityOf` names it. Null for the holder of a link, who does not count if several must approve. */
   readonly voter: string | null;
   readonly by: Decider;
 }

@@ -1,4 +1,4 @@
-import { type Permission, permissions, type Role, roles } from "@perch/contract";
+import { holds, type Permission, permissions, type Role, roles } from "@perch/contract";
 import type { Caller } from "../../auth/caller.ts";
 import { forbidden, invalid } from "../../platform/api-error.ts";
 
@@ -38,7 +38,7 @@ export function patchedGrant(key: KeyGrant, { role, permissions: listed, expires
 
 /** A caller with `manage` may grant `approve` without having it, because no role includes `approve`. */
 const mayGrant = ({ permissions: held }: Caller, permission: Permission): boolean =>
-  held.has(permission) || (permission === "approve" && held.has("manage"));
+  holds(held, permission) || (permission === "approve" && held.has("manage"));
 
 /** The installation is nothing that belongs to one agent. */
 export function refuseOperateForAgent(granted: readonly string[], agentId: string | null | undefined): void {

@@ -1,4 +1,5 @@
 import { type InputOf, type Operations, tierLimits } from "@perch/contract";
+import { identityOf } from "../../auth/caller.ts";
 import { tokenHeader } from "../../auth/token-user.ts";
 import type { Database } from "../../db/database.ts";
 import type { RunInput, RunOutcome, WaitingOutcome } from "../../engine/messages.ts";
@@ -10,7 +11,6 @@ import type { AgentRow } from "../../resources/agents/agent-queries.ts";
 import { callsOthers, featuresNeededBy, mayNeedPerson } from "../../resources/agents/definition-features.ts";
 import { requireUnderstood } from "../../resources/agents/require-understood.ts";
 import { storedDefinition } from "../../resources/agents/to-agent.ts";
-import { voterOf } from "../../resources/approvals/approval-rules.ts";
 import type { ServingDirectory } from "../../resources/deployments/serving-directory.ts";
 import type { RequestContext } from "../../resources/handlers.ts";
 import type { Quotas } from "../../resources/quotas/quotas.ts";
@@ -81,6 +81,10 @@ function userOf({ user }: RequestContext["caller"], given: string | undefined): 
     );
   return user.id;
 }
+
+/** Only runs of such callers record who started them: others see the runs of all, and a run costs them nothing more. */
+const seesOwnRunsAlone = ({ permissions }: RequestContext["caller"]): boolean =>
+  !permissions.has("read") || !permissions.has("write");
 
 /** The quotas that a run needs space in. */
 const spaceForRecord = ["recordBytes"] as const;
@@ -156,7 +160,7 @@ export function createAcceptRun({ db, agents, serving, slots, quotas }: AcceptDe
       streamed,
       ...((streamed || callsOthers(chosen.definition)) && { tier: caller.organisation.tier }),
       trace: context.trace,
-      ...(mayNeedPerson(chosen.definition) && { invoker: voterOf(caller) }),
+      ...((seesOwnRunsAlone(caller) || mayNeedPerson(chosen.definition)) && { invoker: identityOf(caller) }),
       ...(needs.length > 0 && { needs }),
     };
     const slot = {

@@ -1,5 +1,6 @@
 import type { InvocationOperationKey } from "@perch/contract";
 import { requestedUser } from "../../auth/token-user.ts";
+import type { OrganisationTransaction } from "../../db/database.ts";
 import type { Share } from "../../fairness/shares.ts";
 import { notFound } from "../../platform/api-error.ts";
 import { parseFilterId, parsePublicId } from "../../platform/ids.ts";
@@ -40,13 +41,12 @@ export const invocationHandlers = (deps: InvocationDeps) => {
     return row;
   };
 
-  const toInvocationWithTimeline = (row: queries.InvocationRow) =>
-    db.inOrganisation(row.organisation_id, async (trx) =>
-      toInvocation(
-        row,
-        await listLogsOfRun(trx, { organisationId: row.organisation_id, agentId: row.agent_id }, row.id),
-      ),
-    );
+  /** The log is not for a key that sees the run only because it started it. */
+  const withTimeline = async (trx: OrganisationTransaction, row: queries.InvocationRow, { scope }: RequestContext) => {
+    const { organisation_id: organisationId, agent_id: agentId, id } = row;
+    const hasLog = scope.onlyInvoker === undefined;
+    return single(toInvocation(row, hasLog ? await listLogsOfRun(trx, { organisationId, agentId }, id) : []));
+  };
 
   return {
     "POST /v1/agents/{agent_id}/invoke": createInvokeAgent({ ...deps, followRun }),
@@ -80,7 +80,7 @@ export const invocationHandlers = (deps: InvocationDeps) => {
 
     "GET /v1/agents/{agent_id}/invocations/{request_id}": async ({ params }, context) => {
       const row = await findInvocation(context, params);
-      if (!context.events) return single(await toInvocationWithTimeline(row));
+      if (!context.events) return db.inOrganisation(row.organisation_id, (trx) => withTimeline(trx, row, context));
       const run = { organisationId: row.organisation_id, agentId: row.agent_id, id: row.id };
       return followRun(run, context, {});
     },
@@ -92,7 +92,7 @@ export const invocationHandlers = (deps: InvocationDeps) => {
         ready = await requestCancel(trx, { organisationId, id });
         const row = await queries.findInvocation(trx, { organisationId, id, agentId });
         if (!row) throw notFound("invocation", params.request_id);
-        return single(toInvocation(row, await listLogsOfRun(trx, { organisationId, agentId }, id)));
+        return withTimeline(trx, row, context);
       });
       if (ready) continueRuns.start(ready);
       return answer;

@@ -135,13 +135,15 @@ describe(invokeOperation, () => {
     expect(expectError(await call(invokeOperation, other, bound)).status).toBe(404);
   });
 
-  test("needs write", async () => {
+  test("needs invoke, which write includes", async () => {
     verifies("permissions.invoke");
     const { call, createKey } = await createOrganisationWithEchoAgent();
     const reader = await createKey({ permissions: ["read"] });
     expect(expectError(await call(invokeOperation, { ...bot, body: hello }, reader)).status).toBe(403);
-    const writer = await createKey({ permissions: ["write"] });
-    expect(ok(await call(invokeOperation, { ...bot, body: hello }, writer)).data.response).toBe("hello");
+    for (const permission of ["invoke", "write"]) {
+      const key = await createKey({ permissions: [permission] });
+      expect(ok(await call(invokeOperation, { ...bot, body: hello }, key)).data.response).toBe("hello");
+    }
   });
 
   test("409 while the agent is paused; a running run finishes", async () => {

@@ -101,6 +101,8 @@ interface InvocationRef extends VisibleUsers {
   readonly organisationId: string;
   readonly agentId?: string | undefined;
   readonly id: string;
+  /** Only if this caller started it. */
+  readonly onlyInvoker?: string | undefined;
 }
 
 const byRef = ({ organisationId, id }: InvocationRef) => ({
@@ -116,6 +118,7 @@ export const findInvocation = (trx: OrganisationTransaction, ref: InvocationRef)
     .where((eb) => eb.and(byRef(ref)))
     .$if(ref.agentId !== undefined, (query) => query.where("agent_id", "=", ref.agentId ?? ""))
     .where(ofVisibleUser(ref))
+    .$if(ref.onlyInvoker !== undefined, (query) => query.where("invoker", "=", ref.onlyInvoker ?? ""))
     .executeTakeFirst();
 
 /** Requests cancellation of a run that runs or waits. One that has ended is unchanged. */

@@ -29,6 +29,7 @@ export const acceptedRow = (run: RunInput) => ({
   user_id: run.userId,
   session_id: run.sessionId,
   message: run.message,
+  ...(run.invoker !== undefined && { invoker: run.invoker }),
 });
 
 /** The row of a run that is seen before it ends: if the engine loses the run, it starts again with the same definition. */
@@ -36,7 +37,6 @@ export const runningRow = (run: RunInput) => ({
   ...acceptedRow(run),
   status: invocationTransitions.start.to,
   definition_digest: run.definitionDigest === undefined ? null : Buffer.from(run.definitionDigest, "base64url"),
-  ...(run.invoker !== undefined && { invoker: run.invoker }),
 });
 
 /** Longer responses are truncated in the event: the record has them whole. */
