@@ -57,7 +57,8 @@ export const AgentAuth = z
   ])
   .meta({
     id: "AgentAuth",
-    description: "Requires a user's token in the header `X-User-Token`, in addition to the API key.",
+    description:
+      "Requires a user's token in the header `X-User-Token`, in addition to the API key. Callers without `manage` then reach only what belongs to that user.",
   });
 export type AgentAuth = z.infer<typeof AgentAuth>;
 

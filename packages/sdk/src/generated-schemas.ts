@@ -52,7 +52,7 @@ export interface Agent {
   warnings?: string[] | undefined;
 }
 
-/** Requires a user's token in the header `X-User-Token`, in addition to the API key. */
+/** Requires a user's token in the header `X-User-Token`, in addition to the API key. Callers without `manage` then reach only what belongs to that user. */
 export type AgentAuth = {
   type: "oauth2";
   /** URL of the issuer. Its `/.well-known/openid-configuration` is used for discovery. */
