@@ -171,11 +171,14 @@ describe("an openai-compatible response that stops early", () => {
       const pieces: string[] = [];
       const caller = new AbortController();
       const reason = new Error("The run's time is over.");
-      setTimeout(() => caller.abort(reason), 50);
-      const startedAt = performance.now();
-      const request = { signal: caller.signal, onText: (delta: string) => pieces.push(delta) };
-      expect(await expectFailure(answering({ behaviour }, request, patient))).toBe(reason);
-      expect(performance.now() - startedAt).toBeLessThan(5000);
+      const onText = (delta: string) => pieces.push(delta);
+      const before = server.calls.length;
+      const failure = expectFailure(answering({ behaviour }, { signal: caller.signal, onText }, patient));
+      await expect.poll(() => [server.calls.length, pieces.length]).toEqual([before + 1, behaviour === "hang" ? 0 : 1]);
+      const abortedAt = performance.now();
+      caller.abort(reason);
+      expect(await failure).toBe(reason);
+      expect(performance.now() - abortedAt).toBeLessThan(5000);
       expect(pieces.length).toBe(behaviour === "hang" ? 0 : 1);
       await expect.poll(() => server.calls.at(-1)?.clientClosed).toBe(true);
     },
