@@ -151,6 +151,23 @@ describe("OAuth 2.0", () => {
     ]);
   });
 
+  test("manage, in the token and in the key, reads what belongs to other users, and writes nothing of theirs", async () => {
+    const as = async (sub: string, scope: string, path = "", method = "GET") => {
+      const token = await provider.signToken(claims({ sub, scope }));
+      return requestWithToken(token, { agent: "all-scopes", method, path: `/memory${path}` });
+    };
+    const { data } = (await sendRawRequest(`${perch.url}/v1/agents/all-scopes/memory`, {
+      method: "POST",
+      key: otherKey,
+      headers: { "x-user-token": await provider.signToken(claims()) },
+      body: { content: "of ada" },
+    }).then(({ body }) => body)) as { data: { id: string } };
+    expect((await as("ada", "read:agents", `/${data.id}`)).status).toBe(200);
+    expect((await as("bob", "read:agents", `/${data.id}`)).status).toBe(404);
+    expect((await as("bob", "read:agents manage:agents", `/${data.id}`)).status).toBe(200);
+    expect((await as("bob", "delete:agents manage:agents", `/${data.id}`, "DELETE")).status).toBe(404);
+  });
+
   test.each([
     ["scope as a list", { scope: ["read:agents"] }],
     ["scp, as some providers call it", { scope: undefined, scp: ["read:agents"] }],
