@@ -37,7 +37,9 @@ export const McpTool = z
     approval: McpApprovalPolicy.optional(),
     tool_approvals: boundedRecord(z.string().min(1).max(128), ApprovalPolicy, 128)
       .optional()
-      .describe("For single tools, by the server's own name for them: takes precedence over `approval`.")
+      .describe(
+        "For single tools, by the server's own name for them: takes precedence over `approval`. If the server does not list one that needs approval, all tools without a policy here need it.",
+      )
       .meta({ example: { delete_file: "always" } }),
   })
   .refine(hasOneLogin, oneLogin)

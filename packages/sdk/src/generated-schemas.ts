@@ -1150,7 +1150,7 @@ export interface McpTool {
   headers?: Record<string, string> | undefined;
   connection?: ToolConnection | undefined;
   approval?: McpApprovalPolicy | undefined;
-  /** For single tools, by the server's own name for them: takes precedence over `approval`. */
+  /** For single tools, by the server's own name for them: takes precedence over `approval`. If the server does not list one that needs approval, all tools without a policy here need it. */
   tool_approvals?: Record<string, ApprovalPolicy> | undefined;
 }
 

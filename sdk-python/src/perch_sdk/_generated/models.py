@@ -355,7 +355,7 @@ class McpTool(Model):
     connection: ToolConnection | None = None
     approval: Literal["never", "always", "destructive"] | McpApprovalPolicy | None = None
     tool_approvals: dict[str, Any] | None = None
-    """For single tools, by the server's own name for them: takes precedence over ``approval``."""
+    """For single tools, by the server's own name for them: takes precedence over ``approval``. If the server does not list one that needs approval, all tools without a policy here need it."""
 
 
 class ToolConnectionUser(Model):

@@ -59,7 +59,7 @@ class McpToolParam(TypedDict):
     connection: NotRequired[ToolConnectionParam]
     approval: NotRequired[Literal["never", "always", "destructive"] | McpApprovalPolicyParam | m.McpApprovalPolicy]
     tool_approvals: NotRequired[dict[str, Any]]
-    """For single tools, by the server's own name for them: takes precedence over ``approval``."""
+    """For single tools, by the server's own name for them: takes precedence over ``approval``. If the server does not list one that needs approval, all tools without a policy here need it."""
 
 
 class ToolConnectionUserParam(TypedDict):

@@ -67,6 +67,34 @@ describe("listing the tools of an MCP server that does not end", () => {
   });
 });
 
+describe("an MCP server with a tool that needs approval", () => {
+  const tool_approvals = { delete_file: { approvers: 2, second_factor: true }, search: "never" } as const;
+  const approvalsOf = async (...names: string[]) => {
+    const listed = names.map((name) => ({ name, inputSchema: { type: "object" } }));
+    const { url } = await startStateless(() => ({ "tools/list": { tools: listed } }));
+    const server = { type: "mcp", name: "files", url, tool_approvals } as const;
+    const found = await tools.list([server], noSecrets.owner, testTimeout());
+    return Object.fromEntries(found.map(({ definition, approval }) => [definition.name, approval?.approvers ?? 0]));
+  };
+
+  test("that renames it cannot make it free: tools without a policy of their own are as protected as it was", async () => {
+    expect(await approvalsOf("delete_file", "read_file", "search")).toEqual({
+      files_delete_file: 2,
+      files_read_file: 0,
+      files_search: 0,
+    });
+    expect(await approvalsOf("remove_file", "read_file", "search")).toEqual({
+      files_remove_file: 2,
+      files_read_file: 2,
+      files_search: 0,
+    });
+  });
+
+  test("may drop a tool that needs none", async () => {
+    expect(await approvalsOf("delete_file", "read_file")).toEqual({ files_delete_file: 2, files_read_file: 0 });
+  });
+});
+
 describe("calling an MCP tool", () => {
   test.each([
     { sessions: false, json: false },

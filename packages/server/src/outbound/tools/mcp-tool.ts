@@ -19,7 +19,7 @@ import {
   type ToolDeps,
   type ToolResult,
 } from "./tool.ts";
-import { resolveApproval } from "./tool-approval.ts";
+import { approvalOfUnnamed, resolveApproval } from "./tool-approval.ts";
 import { PermanentToolError } from "./tool-errors.ts";
 import { assertWithinLimits, type ListedTool } from "./tool-set.ts";
 import { redactResult } from "./truncate-text.ts";
@@ -67,12 +67,24 @@ export function listMcpTools(
   });
 }
 
+/** A server that renamed a tool must not have made it free of approval. */
+function withMissing(
+  tools: readonly ListedTool[],
+  { approval: policy, tool_approvals: ofTools = {} }: Server,
+): ListedTool[] {
+  const names = new Set(tools.map(({ target }) => target.tool));
+  const missing = Object.entries(ofTools).flatMap(([name, each]) => (names.has(name) ? [] : [each]));
+  const approval = approvalOfUnnamed(policy, missing);
+  return tools.map((each) => (approval && !Object.hasOwn(ofTools, each.target.tool) ? { ...each, approval } : each));
+}
+
 async function listAllPages(
   client: MCPClient,
-  { name: server, url, headers, connection, approval: policy, tool_approvals: ofTools = {} }: Server,
+  definition: Server,
   redactor: Redactor,
   signal: AbortSignal,
 ): Promise<ListedTool[]> {
+  const { name: server, url, headers, connection, approval: policy, tool_approvals: ofTools = {} } = definition;
   const stateless = client.initializeResult.protocolVersion >= firstStatelessVersion;
   const shared = {
     ...(headers && { headers }),
@@ -108,7 +120,7 @@ async function listAllPages(
     for (const [at, each] of listed.entries()) found.set(each.target.tool, { ...each, ...searched[at] });
     cursor = page.nextCursor;
     // A page that brings no tool ends the listing, whatever its cursor says.
-    if (!cursor || found.size === before) return [...found.values()];
+    if (!cursor || found.size === before) return withMissing([...found.values()], definition);
   }
   throw new PermanentToolError(`The MCP server ${server} lists its tools on more than ${maxPages} pages.`);
 }

@@ -56,6 +56,32 @@ export function resolveApproval(
   return isHarmless(hints) ? undefined : toApproval(settings, destructive);
 }
 
+const settingsOf = (policy: ApprovalPolicy | McpApprovalPolicy | undefined): Settings =>
+  typeof policy === "object" ? policy : {};
+
+const renamed =
+  "The definition asks for approval of a tool that the server does not list, so its other tools need it: one of them may be the same under another name.";
+
+/**
+ * For tools of an MCP server that the definition does not name, while it lacks some that need approval: they are as well
+ * protected as any of these.
+ */
+export function approvalOfUnnamed(
+  policy: McpApprovalPolicy | undefined,
+  missing: readonly ApprovalPolicy[],
+): ToolApproval | undefined {
+  const needed = missing.filter((each) => each !== "never").map(settingsOf);
+  if (needed.length === 0) return undefined;
+  const all = [settingsOf(policy), ...needed];
+  return {
+    because: renamed,
+    approvers: Math.max(...all.map(({ approvers = 1 }) => approvers)),
+    expiresAfterSeconds: Math.min(...needed.map((each) => each.expires_after_seconds ?? defaultExpirySeconds)),
+    invokerMayDecide: needed.every((each) => each.invoker_may_decide === true),
+    secondFactor: all.some((each) => each.second_factor === true),
+  };
+}
+
 /** A question needs a person in any case. */
 export const approvalOfQuestion = (tool: z.infer<typeof AskPersonTool>): ToolApproval =>
   toApproval(

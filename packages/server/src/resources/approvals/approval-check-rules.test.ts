@@ -32,7 +32,7 @@ test("a condition on an argument that the tool does not have is a problem", () =
   expect(problemsOf(refund({ properties: {} }, "always"))).toEqual([]);
 });
 
-test("a policy for a tool that the MCP server does not have is a problem: it would protect nothing", () => {
+test("a policy for a tool that the MCP server does not have is a problem", () => {
   verifies("approvals.policy");
   const url = "https://files.example/mcp";
   const listed: RunTool[] = [
@@ -51,7 +51,7 @@ test("a policy for a tool that the MCP server does not have is a problem: it wou
   expect(checkApprovalsOfServer(server({ delte: "always" }), "tools.0", listed)).toEqual([
     expect.objectContaining({
       field: "tools.0.tool_approvals.delte",
-      message: expect.stringContaining("has no tool delte"),
+      message: expect.stringContaining("has no tool delte. As long as"),
     }),
   ]);
   expect(checkApprovalsOfServer(server({ delete: amount }), "tools.0", listed)).toHaveLength(1);

@@ -33,14 +33,18 @@ export const checkApprovals = ({ tools }: Definition): AgentProblem[] =>
     tool.type === "http" ? unknownArguments(`tools.${index}.approval`, tool.name, tool.approval, tool.parameters) : [],
   );
 
-/** Policies of an MCP server that speak of tools, or of arguments, that it does not have: a misspelt one would protect nothing. */
+/** Policies of an MCP server that speak of tools, or of arguments, that it does not have. */
 export function checkApprovalsOfServer(tool: Tool, field: string, listed: readonly RunTool[]): AgentProblem[] {
   if (tool.type !== "mcp" || !tool.tool_approvals) return [];
   return Object.entries(tool.tool_approvals).flatMap(([name, policy]) => {
     const at = `${field}.tool_approvals.${name}`;
     const found = listed.find(({ target }) => target.kind === "mcp" && target.url === tool.url && target.tool === name);
     if (found) return unknownArguments(at, name, policy, found.definition.parameters);
-    const message = `The MCP server ${tool.name} has no tool ${name}, so \`tool_approvals\` protects nothing there. Correct the name, or leave it out.`;
+    const effect =
+      policy === "never"
+        ? ""
+        : " As long as `tool_approvals` names it, all tools of the server that are not named there need approval, because one of them may be the same under another name.";
+    const message = `The MCP server ${tool.name} has no tool ${name}.${effect} Correct the name, or leave it out.`;
     return [{ kind: "tool" as const, field: at, message }];
   });
 }
