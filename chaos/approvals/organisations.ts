@@ -31,8 +31,8 @@ const toolsAt = (url: string) => [
 /** A fault may take minutes on a slow machine, and a run that ends at its own limit is not a lost one. */
 const limits = { timeout_seconds: 600, max_concurrent_runs: 2000 };
 
-async function createKey(api: Api, token: string, name: string): Promise<string> {
-  const { body } = await api.post("/v1/keys", token, { name, permissions: ["read", "approve"] });
+async function createKey(api: Api, token: string, name: string, permission = "approve"): Promise<string> {
+  const { body } = await api.post("/v1/keys", token, { name, permissions: ["read", permission] });
   return (body as { data: { key: string } }).data.key;
 }
 
@@ -44,14 +44,16 @@ export async function createOrganisations(
 ): Promise<Organisation[]> {
   const create = async (_: unknown, i: number): Promise<Organisation> => {
     const names = ["create-organisation", "--name", `Approvals ${i + 1}`, "--tier", "enterprise"];
-    const invoker = await runPerch(settings, names);
+    const admin = await runPerch(settings, names);
     for (const name of agents) {
       const [, while_waiting] = name.split("-");
       const tools = toolsAt(payments.url);
       const agent = { name, model: "perch/script", limits, tools, approvals: { while_waiting } };
-      await api.post("/v1/agents", invoker, agent);
+      await api.post("/v1/agents", admin, agent);
     }
-    return { invoker, approvers: [await createKey(api, invoker, "first"), await createKey(api, invoker, "second")] };
+    // A key that started a run may not leave the decision to a key that it made.
+    const invoker = await createKey(api, admin, "app", "write");
+    return { invoker, approvers: [await createKey(api, admin, "first"), await createKey(api, admin, "second")] };
   };
   return Promise.all(Array.from({ length: count }, create));
 }

@@ -1,5 +1,11 @@
 import { launchBrowser, narrow, openContext, visit, watch } from "@perch/testkit/console/browser.ts";
-import { askFor, createApprover, createGifts, createRefunds } from "@perch/testkit/console/stories/decide.ts";
+import {
+  askFor,
+  createApp,
+  createApprover,
+  createGifts,
+  createRefunds,
+} from "@perch/testkit/console/stories/decide.ts";
 import { createOrganisation } from "@perch/testkit/console/story.ts";
 import { generateTotpCode } from "@perch/testkit/identity/one-time-code.ts";
 import type { Browser, Page } from "playwright-core";
@@ -11,11 +17,13 @@ const shop = inject("shop");
 
 let browser: Browser;
 let perch: Perch;
+let app: Perch;
 let approver: Awaited<ReturnType<typeof createApprover>>;
 
 beforeAll(async () => {
   browser = await launchBrowser();
   ({ perch } = await createOrganisation(server, "Decide"));
+  app = await createApp(perch, server.url);
   approver = await createApprover(perch, server.url);
   await Promise.all([createRefunds(perch, shop.toolUrl), createGifts(perch)]);
 });
@@ -32,7 +40,7 @@ async function openAsApprover(options: Parameters<typeof openContext>[2] = {}): 
 
 test("three calls in a row are decided with the keyboard only, and the next one opens by itself", async () => {
   const ids: string[] = [];
-  for (const message of ["One", "Two", "Three"]) ids.push(await askFor(perch, "refunds", message));
+  for (const message of ["One", "Two", "Three"]) ids.push(await askFor(app, "refunds", message));
   const page = await openAsApprover();
   await visit(page, "/console/approvals");
   await page
@@ -67,8 +75,8 @@ test("three calls in a row are decided with the keyboard only, and the next one 
 });
 
 test("on a phone, by touch: arguments are edited and approved, a question is answered, and yes and no are far apart", async () => {
-  const call = await askFor(perch, "refunds", "It is broken.");
-  const question = await askFor(perch, "gifts", "A present.");
+  const call = await askFor(app, "refunds", "It is broken.");
+  const question = await askFor(app, "gifts", "A present.");
   const page = await openAsApprover({ viewport: narrow, hasTouch: true, isMobile: true });
   await visit(page, `/console/approvals/${call}`);
   const [yes, no] = [await button(page, "Approve call").boundingBox(), await button(page, "Reject call").boundingBox()];
@@ -131,7 +139,7 @@ test("arguments that another approver changed cannot be approved unseen, and a d
     ...{ name: "two-approvers", model: agent.model, instructions: agent.instructions },
     tools,
   });
-  const id = await askFor(perch, "two-approvers", "It is broken.");
+  const id = await askFor(app, "two-approvers", "It is broken.");
   const other = await createApprover(perch, server.url, "office");
   const page = await openAsApprover();
   await visit(page, `/console/approvals/${id}`);
@@ -150,7 +158,7 @@ test("arguments that another approver changed cannot be approved unseen, and a d
 });
 
 test("an approver who changes arguments that others must approve too sees those changes, without a note about another approver", async () => {
-  const id = await askFor(perch, "two-approvers", "It is broken.");
+  const id = await askFor(app, "two-approvers", "It is broken.");
   const page = await openAsApprover();
   await visit(page, `/console/approvals/${id}`);
   await button(page, "Edit arguments").click();
@@ -170,7 +178,7 @@ test("an approver who changes arguments that others must approve too sees those 
 });
 
 test("edited arguments are not lost without a warning, and a decision under way cannot be mistaken for a cancelled one", async () => {
-  const [older, newer] = [await askFor(perch, "refunds", "One"), await askFor(perch, "refunds", "Two")];
+  const [older, newer] = [await askFor(app, "refunds", "One"), await askFor(app, "refunds", "Two")];
   const page = await openAsApprover();
   await visit(page, `/console/approvals/${newer}`);
   await button(page, "Edit arguments").click();
@@ -215,7 +223,7 @@ test("edited arguments are not lost without a warning, and a decision under way 
 });
 
 test("a run that goes on after an approval shows its further steps, and its row in the list shows that it has completed", async () => {
-  const id = await askFor(perch, "refunds", "It is broken.");
+  const id = await askFor(app, "refunds", "It is broken.");
   const { request_id, digest } = await approver.approvals.get(id);
   const page = await openAsApprover();
   await visit(page, `/console/runs/refunds/${request_id}?logs=hide`);
@@ -231,7 +239,7 @@ test("a run that goes on after an approval shows its further steps, and its row 
 });
 
 test("the note about a run being cancelled does not appear on the next run that is opened", async () => {
-  const ids = [await askFor(perch, "refunds", "One"), await askFor(perch, "refunds", "Two")];
+  const ids = [await askFor(app, "refunds", "One"), await askFor(app, "refunds", "Two")];
   const runs = await Promise.all(ids.map(async (id) => (await approver.approvals.get(id)).request_id));
   const page = await openAsApprover();
   // As if the current step took long.

@@ -1,5 +1,5 @@
 import { launchBrowser, narrow, openContext, visit, watch } from "@perch/testkit/console/browser.ts";
-import { askFor, createApprover, createRefunds } from "@perch/testkit/console/stories/decide.ts";
+import { askFor, createApp, createApprover, createRefunds } from "@perch/testkit/console/stories/decide.ts";
 import { createOrganisation } from "@perch/testkit/console/story.ts";
 import { startWebhookReceiver } from "@perch/testkit/servers/webhook-receiver.ts";
 import { type Browser, devices, type Page } from "playwright-core";
@@ -154,7 +154,7 @@ test("from the first deployment to the audit log: every action in the console ta
   await deployBrokenCanary(page);
   await seeRollback(page, perch);
 
-  const approval = await askFor(perch, "refunds", "Order 4217 arrived broken.", "anna");
+  const approval = await askFor(await createApp(perch, server.url), "refunds", "Order 4217 arrived broken.", "anna");
   await approveOnPhone(approver, approval);
   await expect.poll(async () => (await perch.approvals.get(approval)).status).toBe("approved");
 

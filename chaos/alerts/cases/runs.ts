@@ -32,7 +32,15 @@ async function holdBackDecidedRun({ tenant, postgres }: Installation): Promise<F
     name: "asking-person",
     model: "perch/script",
     instructions: JSON.stringify({ steps }),
-    tools: [{ type: "ask_person", name: "ask_person", description: "Asks.", answer: { type: "string" } }],
+    tools: [
+      {
+        type: "ask_person",
+        name: "ask_person",
+        description: "Asks.",
+        answer: { type: "string" },
+        invoker_may_decide: true,
+      },
+    ],
     limits: { max_concurrent_runs: 1, timeout_seconds: 300 },
   });
   const { key } = await tenant.post("keys", { name: "decider", permissions: ["read", "approve"] });

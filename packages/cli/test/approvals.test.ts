@@ -50,18 +50,13 @@ async function createAgent(tools: object[], call = callOf("refund", { amount: 50
   expect(answer.status).toBe(201);
 }
 
-async function createKey(name: string, ...permissions: string[]): Promise<string> {
-  const args = permissions.flatMap((permission) => ["--permission", permission]);
-  const { stdout, stderr, code } = await desk.perch(["keys", "create", name, ...args]);
-  expect({ code, stderr: code === 0 ? "" : stderr }).toEqual({ code: 0, stderr: "" });
-  return stdout.trim();
-}
+const createKey = (...permissions: string[]): Promise<string> => desk.organisation.createKey({ permissions });
 
 beforeEach(async () => {
   tool.calls.splice(0);
   desk = await newDesk(server());
-  approver = await createKey("approver", "read", "approve");
-  both = await createKey("both", "read", "write", "approve");
+  approver = await createKey("read", "approve");
+  both = await createKey("read", "write", "approve");
 });
 
 const asApprover = (...args: string[]) => desk.perch(args, { env: { PERCH_API_KEY: approver } });
@@ -286,7 +281,7 @@ describe("perch approvals", () => {
     const reader = await desk.perch(["approvals", "reject", id]);
     expect(reader.stderr).toContain("perch keys create NAME --permission read --permission approve");
     expect((await asApprover("approvals", "approve", id, "--yes")).stdout).toContain("1 of 2 have approved");
-    const second = { env: { PERCH_API_KEY: await createKey("second", "read", "approve") } };
+    const second = { env: { PERCH_API_KEY: await createKey("read", "approve") } };
     expect((await desk.perch(["approvals", "approve", id, "--yes"], second)).stdout).toContain(`${id} is approved.`);
   });
 

@@ -1,7 +1,6 @@
 import { serviceUrl } from "@perch/testkit/installation/scratch-database.ts";
 import { startToolServer } from "@perch/testkit/servers/tool-server.ts";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
-import { ok } from "../../server/test/support/contract-client.ts";
 import { type Organisation, usePerch } from "../../server/test/support/harness.ts";
 import { ActionRequiredError, ConflictError, Perch, type RunStreamEvent } from "../src/index.ts";
 
@@ -32,10 +31,7 @@ const refund = {
 beforeEach(async () => {
   tool.calls.splice(0);
   organisation = await server().createOrganisation();
-  const body = { name: "approver", permissions: ["read", "approve"] as const };
-  const { key } = ok(
-    await organisation.call("POST /v1/keys", { body: { ...body, permissions: [...body.permissions] } }),
-  ).data;
+  const key = await organisation.createKey({ permissions: ["read", "approve"] });
   perch = new Perch({ baseUrl: server().url, apiKey: organisation.adminKey });
   approver = new Perch({ baseUrl: server().url, apiKey: key });
   await perch.agents.create({

@@ -1,4 +1,4 @@
-import { askFor } from "@perch/testkit/console/stories/decide.ts";
+import { askFor, createApp } from "@perch/testkit/console/stories/decide.ts";
 import { inject } from "vitest";
 import { Perch } from "../../../packages/sdk/src/index.ts";
 import { type HostileArea, hostile, longWord, markup } from "./hostile-area.ts";
@@ -55,12 +55,14 @@ export const hostileDecide: HostileArea = {
   plant: async (perch) => {
     await createAgents(perch);
     const { key: apiKey } = await perch.keys.create({ name: markup.slice(0, 60), permissions: ["read", "approve"] });
-    const approver = new Perch({ baseUrl: inject("consoleServer").url, apiKey });
+    const { url } = inject("consoleServer");
+    const approver = new Perch({ baseUrl: url, apiKey });
+    const app = await createApp(perch, url);
     const user = markup.slice(0, 60);
-    const rejected = await askFor(perch, "hostile-call", hostile + longWord, user);
+    const rejected = await askFor(app, "hostile-call", hostile + longWord, user);
     await approver.approvals.reject(rejected, { reason: hostile });
-    const call = await askFor(perch, "hostile-call", hostile, user);
-    const question = await askFor(perch, "hostile-question", hostile, user);
+    const call = await askFor(app, "hostile-call", hostile, user);
+    const question = await askFor(app, "hostile-question", hostile, user);
     const seen = (path: string) => ({ path, apiKey });
     return {
       "list of approvals": seen("/approvals?status=any"),

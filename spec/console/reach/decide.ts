@@ -1,5 +1,11 @@
 import { openContext, visit } from "@perch/testkit/console/browser.ts";
-import { askFor, createApprover, createGifts, createRefunds } from "@perch/testkit/console/stories/decide.ts";
+import {
+  askFor,
+  createApp,
+  createApprover,
+  createGifts,
+  createRefunds,
+} from "@perch/testkit/console/stories/decide.ts";
 import type { Page } from "playwright-core";
 import { defineReach, type World } from "./reach.ts";
 
@@ -11,8 +17,9 @@ interface Queue {
 
 async function prepare({ browser, perch, server, shop, listenTo }: World): Promise<Queue> {
   await Promise.all([createRefunds(perch, shop.toolUrl), createGifts(perch)]);
-  const question = await askFor(perch, "gifts", "A present.");
-  const calls = [await askFor(perch, "refunds", "It is broken."), await askFor(perch, "refunds", "Mine too.")];
+  const app = await createApp(perch, server.url);
+  const question = await askFor(app, "gifts", "A present.");
+  const calls = [await askFor(app, "refunds", "It is broken."), await askFor(app, "refunds", "Mine too.")];
   const { apiKey } = await createApprover(perch, server.url);
   const context = await openContext(browser, server.url, { apiKey });
   listenTo(context);

@@ -17,6 +17,8 @@ export interface Caller {
     readonly signedInAt: Date | null;
     readonly expiresAt: Date;
     readonly person: SignedInPerson | null;
+    /** Who signed the person in; null for a session that a key made. */
+    readonly issuer: string | null;
   } | null;
   readonly organisation: { readonly id: string; readonly name: string; readonly tier: Tier };
   /** The one agent that this key is restricted to; null: all agents of the organisation. */
@@ -32,12 +34,22 @@ export interface Caller {
 }
 
 /**
- * The caller as runs and votes name it. One person is the same in all sessions, and a key stays the same when it is
- * rotated.
+ * The caller as runs, votes and keys name it. One person is the same in all sessions, and a key stays the same when it is
+ * rotated. A subject is unique at its issuer only.
  */
 export function identityOf({ originId, session }: Pick<Caller, "originId" | "session">): string {
-  if (session?.person) return `person:${session.person.subject}`;
+  if (session?.person) return `person:${session.issuer}#${session.person.subject}`;
   return `key:${originId}`;
+}
+
+/** As releases before wrote it. */
+const withoutIssuer = (identity: string): string => identity.replace(/^person:https?:[^#]*#/, "person:");
+
+/** Whether two identities are the same caller. One that was recorded without its issuer is compared by the subject. */
+export function isSameIdentity(one: string, other: string): boolean {
+  if (one === other) return true;
+  const [a, b] = [withoutIssuer(one), withoutIssuer(other)];
+  return a === b && (a === one || b === other);
 }
 
 /** The part of the organisation that the caller may see. Every query takes it. */

@@ -198,7 +198,7 @@ describe("a person with a group that may approve", () => {
     const { rows } = await withClient(perch().database.adminUrl, (client) =>
       client.query("select votes->0->>'voter' as voter from approvals order by created_at desc limit 1"),
     );
-    expect(rows).toEqual([{ voter: "person:248289761001" }]);
+    expect(rows).toEqual([{ voter: `person:${issuer}#248289761001` }]);
     const [entry] = ok(await organisation.call("GET /v1/audit-log", { query: { operation: "approveApproval" } })).data;
     expect(entry).toMatchObject({ actor: "person", person: "ada@example.com (248289761001)", outcome: "changed" });
   });
@@ -261,14 +261,39 @@ describe("a person with a group that may approve", () => {
       ).rows;
     const [before = {}] = await find("find_session_by_digest");
     expect(before).toMatchObject({ subject: "248289761001", person_role: "viewer" });
-    expect(await find("find_session_with_origin")).toMatchObject([{ ...before, person_may_approve: true }]);
+    const [origin = {}] = await find("find_session_with_origin");
+    expect(origin).toMatchObject({ ...before, person_may_approve: true });
+    expect(await find("find_session_with_issuer")).toMatchObject([{ ...origin, issuer }]);
   });
 
-  test("does not decide about runs that the person started, in whichever session", async () => {
-    const { organisation, path } = await createApproval({ invoker: "person:248289761001" });
+  test.each([
+    ["recorded with the issuer", `person:${issuer}#248289761001`],
+    ["recorded by a release before, without it", "person:248289761001"],
+  ])("does not decide about runs that the person started, %s", async (_, invoker) => {
+    const { organisation, path } = await createApproval({ invoker });
     const ada = await signInAsPerson(organisation, "viewer", undefined, approver);
     const refused = await ada(`${path}/approve`, post({}));
     expect(refused).toMatchObject({ status: 403, error: { message: expect.stringContaining("You started this run") } });
+  });
+
+  test("decides about a run of the same subject at another issuer, who is another person", async () => {
+    const { organisation, path } = await createApproval({ invoker: "person:https://other.example#248289761001" });
+    const ada = await signInAsPerson(organisation, "viewer", undefined, approver);
+    expect((await ada(`${path}/approve`, post({}))).status).toBe(200);
+  });
+
+  test("does not decide about the run of a key that the person made", async () => {
+    const organisation = await perch().createOrganisation();
+    ok(await organisation.call("POST /v1/agents", { body: agent }));
+    const ada = await signInAsPerson(organisation, "admin", undefined, approver);
+    const made = (await ada("/v1/keys", post({ name: "app", role: "developer" }))).data as { id: string };
+    const invoker = `key:${parsePublicId("key", made.id)}`;
+    const { approvals } = await insertWaitingRun(perch(), organisation, { invoker });
+    const refused = await ada(`/v1/approvals/${approvals[0]}/approve`, post({}));
+    expect(refused).toMatchObject({
+      status: 403,
+      error: { message: expect.stringContaining("made, or rotated, the key that started this run") },
+    });
   });
 
   test("does not decide if a second factor is required, because it belongs to keys", async () => {

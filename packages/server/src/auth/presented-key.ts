@@ -22,6 +22,8 @@ export interface PresentedKey {
     readonly id: string;
     /** Null for a session that a key made. */
     readonly person: SignedInPerson | null;
+    /** Who signed the person in; null for a session that a key made. */
+    readonly issuer: string | null;
     /** Null for a link that has not been used. */
     readonly signedInAt: Date | null;
     readonly expiresAt: Date;

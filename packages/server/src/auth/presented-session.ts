@@ -24,6 +24,7 @@ interface SessionRow {
   readonly expires_at: Date;
   readonly ended_at: Date | null;
   readonly key_origin_id: string | null;
+  readonly issuer: string | null;
 }
 
 /** A session or a link, found by the credential of a request. It has the rights of its key or its person. */
@@ -60,6 +61,7 @@ const toPresented = (row: SessionRow): PresentedSession => ({
   session: {
     id: row.session_id,
     person: personOf(row),
+    issuer: row.issuer,
     signedInAt: row.activated_at,
     expiresAt: row.expires_at,
     endedAt: row.ended_at,
@@ -68,7 +70,7 @@ const toPresented = (row: SessionRow): PresentedSession => ({
 
 /** As for keys: the digest determines the organisation. */
 export async function findSessionByDigest(db: Kysely<DB>, digest: Buffer): Promise<PresentedSession | undefined> {
-  const { rows } = await sql<SessionRow>`select * from find_session_with_origin(${digest})`.execute(db);
+  const { rows } = await sql<SessionRow>`select * from find_session_with_issuer(${digest})`.execute(db);
   const [row] = rows;
   return row && toPresented(row);
 }

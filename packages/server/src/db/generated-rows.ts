@@ -77,6 +77,7 @@ export interface ApiKeys {
   agent_id: string | null;
   created_at: Generated<Timestamp>;
   created_by: string | null;
+  creators: string[] | null;
   digest: Buffer;
   expires_at: Timestamp | null;
   id: string;

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { depsOf } from "../../src/compose/core.ts";
-import { parsePublicId } from "../../src/platform/ids.ts";
+import { newUuid, parsePublicId } from "../../src/platform/ids.ts";
 import { createDecideApproval, type Decision } from "../../src/resources/approvals/decide-approval.ts";
 import type { Organisation, Perch } from "./harness.ts";
 
@@ -37,9 +37,10 @@ export async function waitForApprovals(
 export async function decide(perch: Perch, organisation: Organisation, id: string, decision: Decision): Promise<void> {
   const { core } = perch.server;
   const by = { type: "key", key_id: null, webhook_id: null, name: "test" } as const;
+  const voter = `key:${newUuid()}`;
   const organisationId = organisationUuid(organisation);
   await core.db.inOrganisation(organisationId, async (trx) => {
-    await createDecideApproval(depsOf(core))(trx, { organisationId, id }, decision, { voter: "key:test", by });
+    await createDecideApproval(depsOf(core))(trx, { organisationId, id }, decision, { voter, by });
     await sql`update waiting_runs set send_after = now() where status = 'ready'`.execute(trx);
   });
 }

@@ -35,6 +35,7 @@ export async function runCreateKey(config: Config, logger: Logger, args: string[
           role: values.operate ? null : role.data,
           permissions: values.operate ? [...roles[role.data], "operate"] : roles[role.data],
           createdBy: null,
+          creators: [],
           expiresAt: null,
         },
       );

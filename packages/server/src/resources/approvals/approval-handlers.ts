@@ -15,9 +15,10 @@ import type { ContinueRuns } from "../waiting-runs/continue-runs.ts";
 import type { ReadyRun } from "../waiting-runs/waiting-run-queries.ts";
 import { openWaitingState } from "../waiting-runs/waiting-state.ts";
 import * as queries from "./approval-queries.ts";
-import { deciderOf, isLeftToOthers } from "./approval-rules.ts";
+import { deciderOf } from "./approval-rules.ts";
 import type { CheckSchema } from "./check-schema.ts";
 import type { DecideApproval, Decision } from "./decide-approval.ts";
+import { findTie } from "./find-tie.ts";
 import { openCall, openDecision } from "./seal-approval.ts";
 import { toApprovalSummary, toContents, toHistory } from "./to-approval.ts";
 
@@ -78,7 +79,7 @@ export const approvalHandlers = (deps: ApprovalDeps) => {
     // The sealed call of an erased user is empty.
     const mayApprove = context.caller.permissions.has("approve");
     const contents = mayApprove && row.sealed_call.length > 0 ? await openContents(trx, row) : null;
-    const canDecide = mayApprove && !isLeftToOthers(row, identityOf(context.caller));
+    const canDecide = mayApprove && !(await findTie(trx, row, identityOf(context.caller)));
     return single({ ...toApprovalSummary(row), can_decide: canDecide, contents });
   };
 

@@ -1,5 +1,5 @@
 import type { ApprovalStatus, Decider } from "@perch/contract";
-import type { Caller } from "../../auth/caller.ts";
+import { type Caller, isSameIdentity } from "../../auth/caller.ts";
 import { toPublicId } from "../../platform/ids.ts";
 import type { Digest } from "../../platform/sealing.ts";
 import type { Transitions } from "../transitions.ts";
@@ -44,11 +44,21 @@ export const callDigest = (
   args: unknown,
 ): Buffer => digest(JSON.stringify([id, tool, canonical(args)]));
 
-/** Whether a voter started the run and the policy wants another. Links have no voter. */
-export const isLeftToOthers = (
-  { invoker, invoker_may_decide }: { readonly invoker: string | null; readonly invoker_may_decide: boolean },
-  voter: string | null,
-): boolean => !invoker_may_decide && voter !== null && invoker === voter;
+/** Who started a run or wants to decide on it, with those who made its key or rotated it. */
+export interface Known {
+  readonly identity: string;
+  readonly creators: readonly string[];
+}
+
+const names = (creators: readonly string[], identity: string): boolean =>
+  creators.some((creator) => isSameIdentity(creator, identity));
+
+/** What the voter is to the run, if the decision is therefore left to others. */
+export function tieToInvoker(invoker: Known, voter: Known): "invoker" | "creator" | "created" | undefined {
+  if (isSameIdentity(invoker.identity, voter.identity)) return "invoker";
+  if (names(invoker.creators, voter.identity)) return "creator";
+  return names(voter.creators, invoker.identity) ? "created" : undefined;
+}
 
 /** The decider, as answers and the log name it. */
 export function deciderOf({ keyId, keyName, session }: Caller): Decider {

@@ -178,6 +178,62 @@ test("403 for a key that the one that started the run was rotated to, and for on
     );
 });
 
+describe("the keys of one hand", () => {
+  const identityOfKey = async (key: string) => {
+    const { db, keys } = perch().server.core;
+    const found = await findKeyByDigest(db.unscoped, keys.keyDigest(key));
+    return found ? identityOf(toCaller(found)) : "";
+  };
+  /** Made, or rotated, by the key `by`. */
+  const make = async (organisation: Organisation, by: string) => {
+    const body = { name: "made", permissions: ["read", "approve"] as const };
+    return ok(await organisation.call("POST /v1/keys", { body: { ...body, permissions: [...body.permissions] } }, by))
+      .data.key;
+  };
+  const refusalOf = async (organisation: Organisation, invoking: string, deciding: string) => {
+    const invoker = await identityOfKey(invoking);
+    const { approvals } = await insertWaitingRun(perch(), organisation, { invoker });
+    expect((await get(organisation, approvals[0] ?? "", deciding)).can_decide).toBe(false);
+    return expectError(await approve(organisation, approvals[0] ?? "", {}, deciding), "forbidden").message;
+  };
+
+  test("403 for a key that the one that started the run made, also after both were rotated", async () => {
+    const organisation = await perch().createOrganisation();
+    ok(await organisation.call("POST /v1/agents", { body: { name: "bot", model: "perch/echo" } }));
+    const made = await make(organisation, organisation.adminKey);
+    expect(await refusalOf(organisation, organisation.adminKey, made)).toContain("made, or rotated, your key");
+    const third = await rotate(organisation, await rotate(organisation, made));
+    const admin = await rotate(organisation, organisation.adminKey);
+    expect(await refusalOf(organisation, admin, third)).toContain("made, or rotated, your key");
+  });
+
+  test("403 for the key that made the one that started the run, and for one that rotated it; not for its sibling", async () => {
+    const { organisation, approver } = await createOrganisationWithApprover(perch());
+    const maker = await organisation.createKey({ permissions: ["read", "manage", "approve"] });
+    const started = await make(organisation, maker);
+    expect(await refusalOf(organisation, started, maker)).toContain("made, or rotated, the key that started this run");
+    const sibling = await make(organisation, maker);
+    const other = await organisation.createKey({ permissions: ["read", "manage", "approve"] });
+    const params = { key_id: ok(await organisation.call("GET /v1/me", {}, started)).data.key.id };
+    ok(await organisation.call("POST /v1/keys/{key_id}/rotate", { params, body: {} }, other));
+    for (const one of [maker, other])
+      expect(await refusalOf(organisation, started, one)).toContain("made, or rotated, the key that started this run");
+    for (const one of [approver, sibling]) {
+      const { approvals } = await insertWaitingRun(perch(), organisation, { invoker: await identityOfKey(started) });
+      ok(await approve(organisation, approvals[0] ?? "", {}, one));
+    }
+  });
+
+  test("`invoker_may_decide` allows them too", async () => {
+    const { organisation } = await createOrganisationWithApprover(perch());
+    const made = await make(organisation, organisation.adminKey);
+    const invoker = await identityOfKey(organisation.adminKey);
+    const wait = { invoker, calls: [{ invokerMayDecide: true }] };
+    const { approvals } = await insertWaitingRun(perch(), organisation, wait);
+    ok(await approve(organisation, approvals[0] ?? "", {}, made));
+  });
+});
+
 describe("several approvers", () => {
   const createFourEyes = async () => {
     const made = await createWait([{ approvers: 2 }]);

@@ -1,5 +1,6 @@
 import type { ApprovalStatus, Decider } from "@perch/contract";
 import type { Selectable } from "kysely";
+import { isSameIdentity } from "../../auth/caller.ts";
 import type { OrganisationTransaction } from "../../db/database.ts";
 import type { Approvals } from "../../db/generated-rows.ts";
 import { conflict, forbidden, invalid, notFound } from "../../platform/api-error.ts";
@@ -16,7 +17,8 @@ import {
   type VisibleApproval,
   type Vote,
 } from "./approval-queries.ts";
-import { callDigest, isLeftToOthers } from "./approval-rules.ts";
+import { callDigest } from "./approval-rules.ts";
+import { findTie } from "./find-tie.ts";
 import { type ApprovalDecision, openCall, openDecision, sealDecision } from "./seal-approval.ts";
 import { votesOf } from "./to-approval.ts";
 import { listDecidingKeys } from "./vote-queries.ts";
@@ -107,11 +109,18 @@ function refuseOtherKind({ kind, id }: ApprovalRow, { verdict }: Decision): void
     throw conflict(`This is a call and not a question. Decide with POST ${path}/approve or ${path}/reject.`);
 }
 
-/** The invoker may not decide on its own run, unless the policy allows it. */
-function refuseInvoker(row: ApprovalRow, { voter }: DecidedBy): void {
-  if (!isLeftToOthers(row, voter)) return;
+const tieText = {
+  invoker: "You started this run",
+  creator: "This key or person made, or rotated, the key that started this run",
+  created: "The key or person that started this run made, or rotated, your key",
+} as const;
+
+/** Neither the invoker nor who holds a key through it decides on its run, unless the policy allows it. */
+async function refuseInvoker(trx: OrganisationTransaction, row: ApprovalRow, { voter }: DecidedBy): Promise<void> {
+  const tie = await findTie(trx, row, voter);
+  if (!tie) return;
   throw forbidden(
-    "You started this run, so you cannot decide on it: use another key with the permission `approve`. For later runs, `invoker_may_decide` in the agent's policy allows it.",
+    `${tieText[tie]}, so you cannot decide on it: use another key with the permission \`approve\`. For later runs, \`invoker_may_decide\` in the agent's policy allows it.`,
   );
 }
 
@@ -191,7 +200,9 @@ function changeOf(
 ): ApprovalChange | undefined {
   const end = (status: ApprovalStatus): ApprovalChange => ({ status, decided_at: row.now, decided_by: decider.by });
   if (decision.verdict === "approve") {
-    const hasVoted = row.counted.some(({ voter }) => voter !== null && voter === decider.voter);
+    const hasVoted = row.counted.some(
+      ({ voter }) => voter !== null && decider.voter !== null && isSameIdentity(voter, decider.voter),
+    );
     if (
       hasVoted &&
       isOfSameArguments(keys, row, { ...decision, digest: decision.digest ?? row.digest.toString("hex") })
@@ -222,7 +233,7 @@ export const createDecideApproval =
   async (trx, approval, decision, decider) => {
     const row = await lockApproval(trx, approval);
     refuseOtherKind(row, decision);
-    refuseInvoker(row, decider);
+    await refuseInvoker(trx, row, decider);
     refuseLinkAmongSeveral(row, decider);
     if (row.status === "expired") throw expired(row);
     if (row.status !== "open") {

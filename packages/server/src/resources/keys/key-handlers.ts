@@ -1,5 +1,5 @@
 import type { KeyOperationKey } from "@perch/contract";
-import type { Caller, Scope } from "../../auth/caller.ts";
+import { type Caller, identityOf, type Scope } from "../../auth/caller.ts";
 import type { OrganisationTransaction } from "../../db/database.ts";
 import { forbidden, notFound } from "../../platform/api-error.ts";
 import { parsePublicId, toPublicId } from "../../platform/ids.ts";
@@ -72,6 +72,7 @@ export const keyHandlers = (deps: KeyDeps) => {
           role: body.role ?? null,
           permissions: granted,
           createdBy: caller.keyId,
+          creators: [identityOf(caller)],
           expiresAt,
         });
         return single({ ...toKey(row, now()), key: token });

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Permission, Role } from "@perch/contract";
-import type { Caller } from "../../auth/caller.ts";
+import { type Caller, identityOf } from "../../auth/caller.ts";
 import { isWellFormedToken } from "../../auth/key-token.ts";
 import { findKeyByDigest, keyStatus } from "../../auth/presented-key.ts";
 import type { OrganisationChanges } from "../../cache/organisation-changes.ts";
@@ -39,6 +39,9 @@ type LifecycleKey =
   | "PATCH /v1/keys/{key_id}"
   | "POST /v1/keys/{key_id}/rotate"
   | "POST /v1/keys/revoke-leaked";
+
+/** Each successor has the whole list. */
+const maxCreators = 100;
 
 function parseKeyId(publicId: string): string {
   const id = parsePublicId("key", publicId);
@@ -101,12 +104,19 @@ export const keyLifecycleHandlers = ({ db, changes, keyDigest, quotas, now }: Ke
         refuseEscalation(caller, permissions, old.expires_at, at);
         // Without an overlap there is one key after it, as before.
         if (body.overlap_seconds > 0) await quotas.requireRoom(trx, caller.organisation, "keys");
+        const creators = new Set([
+          ...(await queries.listCreators(trx, scope, queries.originOf(old))),
+          identityOf(caller),
+        ]);
+        if (creators.size > maxCreators)
+          throw conflict(`More than ${maxCreators} keys and persons have rotated this key. Make a new one instead.`);
         const { row, token } = await issueKey(trx, keyDigest, scope, {
           agentId: old.agent_id,
           name: old.name,
           role: old.role as Role | null,
           permissions,
           createdBy: caller.keyId,
+          creators: [...creators],
           rotatedFrom: old,
           expiresAt: old.expires_at,
         });

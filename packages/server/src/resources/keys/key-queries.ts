@@ -7,7 +7,7 @@ import { ofVisibleAgent } from "../../db/of-visible-agent.ts";
 import type { AgentKey } from "../../platform/agent-key.ts";
 import { sortOrder } from "../envelopes.ts";
 
-export type KeyRow = Omit<Selectable<ApiKeys>, "digest" | "organisation_id">;
+export type KeyRow = Omit<Selectable<ApiKeys>, "creators" | "digest" | "organisation_id">;
 const columns = [
   "id",
   "agent_id",
@@ -85,13 +85,15 @@ export interface NewKey {
   readonly role: Role | null;
   readonly permissions: readonly Permission[];
   readonly createdBy: string | null;
+  /** Who made it and the keys that were rotated to it, as `identityOf` names callers. */
+  readonly creators: readonly string[];
   /** The key that this one replaces. */
   readonly rotatedFrom?: Pick<KeyRow, "id" | "rotated_from" | "origin_id">;
   readonly expiresAt: Date | null;
 }
 
 /** As `find_key_with_origin` has it. */
-const originOf = ({ id, rotated_from, origin_id }: Pick<KeyRow, "id" | "rotated_from" | "origin_id">): string =>
+export const originOf = ({ id, rotated_from, origin_id }: Pick<KeyRow, "id" | "rotated_from" | "origin_id">): string =>
   origin_id ?? rotated_from ?? id;
 
 export const insertKey = (
@@ -111,12 +113,38 @@ export const insertKey = (
       role: key.role,
       permissions: [...key.permissions],
       created_by: key.createdBy,
+      creators: [...key.creators],
       rotated_from: key.rotatedFrom?.id ?? null,
       origin_id: key.rotatedFrom ? originOf(key.rotatedFrom) : null,
       expires_at: key.expiresAt,
     })
     .returning(columns)
     .executeTakeFirstOrThrow();
+
+/**
+ * Who made the key or rotated it, as `identityOf` names callers. Of keys that a release before made, only the keys among
+ * them are known.
+ */
+export async function listCreators(
+  trx: OrganisationTransaction,
+  { organisationId }: Pick<Scope, "organisationId">,
+  originId: string,
+): Promise<readonly string[]> {
+  const rows = await trx
+    .selectFrom("api_keys as k")
+    .leftJoin("api_keys as c", (join) =>
+      join.onRef("c.organisation_id", "=", "k.organisation_id").onRef("c.id", "=", "k.created_by"),
+    )
+    .select([
+      "k.creators",
+      sql<string | null>`'key:' || coalesce(c.origin_id, c.rotated_from, c.id, k.created_by)`.as("creator"),
+    ])
+    .where("k.organisation_id", "=", organisationId)
+    .where((eb) => eb.or([eb("k.id", "=", originId), eb("k.origin_id", "=", originId)]))
+    .execute();
+  const found = rows.flatMap(({ creators, creator }) => creators ?? (creator === null ? [] : [creator]));
+  return [...new Set(found)];
+}
 
 export const findKey = (trx: OrganisationTransaction, scope: Scope, id: string): Promise<KeyRow | undefined> =>
   visibleKeys(trx, scope).where("id", "=", id).select(columns).executeTakeFirst();

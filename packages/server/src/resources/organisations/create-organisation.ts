@@ -32,6 +32,7 @@ export async function createOrganisation({ db, keyDigest }: Deps, { name, tier }
         role: "admin",
         permissions: roles.admin,
         createdBy: null,
+        creators: [],
         expiresAt: null,
       },
     );

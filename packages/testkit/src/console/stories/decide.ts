@@ -149,20 +149,27 @@ export async function createApprover(
   return Object.assign(new Perch({ baseUrl, apiKey: key }), { apiKey: key });
 }
 
+/** A key that starts runs. The one that makes the approvers' keys leaves them nothing to decide. */
+export async function createApp(perch: Perch, baseUrl: string): Promise<Perch> {
+  const { key } = await perch.keys.create({ name: "shop", permissions: ["invoke"] });
+  return new Perch({ baseUrl, apiKey: key });
+}
+
 export async function tellDecide({ perch, server, shop }: Told): Promise<Pages> {
   const approver = await createApprover(perch, server.url);
+  const app = await createApp(perch, server.url);
   await Promise.all([createRefunds(perch, shop.toolUrl), createGifts(perch), createMailing(perch, shop.toolUrl)]);
   const broken = "Order 4217 arrived broken. I would like my money back.";
-  const approved = await askFor(perch, "refunds", broken, "customer-1007");
+  const approved = await askFor(app, "refunds", broken, "customer-1007");
   const { digest } = await approver.approvals.get(approved);
   await approver.approvals.approve(approved, { digest, arguments: { ...refund, amount: 180 } });
-  const rejected = await askFor(perch, "refunds", "Pay order 4217 back, please.", "customer-1019");
+  const rejected = await askFor(app, "refunds", "Pay order 4217 back, please.", "customer-1019");
   await approver.approvals.reject(rejected, { reason: "Ask for a photo first." });
-  const answered = await askFor(perch, "gifts", "A present for Grace.", "customer-1033");
+  const answered = await askFor(app, "gifts", "A present for Grace.", "customer-1033");
   await approver.approvals.answer(answered, { answer: { ribbon: "red", leaves_on: "2026-12-01", boxes: 1 } });
-  const mailing = await askFor(perch, "mailing", "Tell our customers about the first flush.", "anna");
-  const question = await askFor(perch, "gifts", "A present for Ada, please.", "customer-1040");
-  const call = await askFor(perch, "refunds", broken, "customer-1041");
+  const mailing = await askFor(app, "mailing", "Tell our customers about the first flush.", "anna");
+  const question = await askFor(app, "gifts", "A present for Ada, please.", "customer-1040");
+  const call = await askFor(app, "refunds", broken, "customer-1041");
   const own = await askFor(approver, "refunds", "Pay back my own order.");
   const office = await createApprover(perch, server.url, "office");
   const { secret } = await office.mfa.enrol();
