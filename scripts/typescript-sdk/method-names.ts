@@ -85,6 +85,8 @@ export const methodNames = {
   beginMfa: "keys.beginMfa",
   revokeLeakedKey: "keys.revokeLeaked",
   getMe: "account.me",
+  getOrganisation: "organisation.get",
+  updateOrganisation: "organisation.update",
 
   getAuditLog: "auditLog.list",
   eraseUser: "users.erase",
@@ -134,6 +136,7 @@ export const namespaces: Readonly<Record<Exclude<Namespace<(typeof methodNames)[
     memory: "Memories of an agent.",
     deliveries: "Deliveries of events to a webhook.",
     keys: "API keys.",
+    organisation: "The organisation of the key, and what it allows.",
     auditLog: "Changes made by users and operators.",
     users: "Users of the organisation's agents, and erasing what is stored about them.",
     erasures: "Erasures of users, with their receipts.",

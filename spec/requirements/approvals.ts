@@ -22,6 +22,18 @@ export const approvals = {
     decision:
       "With the permission `approve`, once for each call: approve, approve with other arguments, or reject with a reason that the model is told. Deciding again in the same way gives the first answer, in another way 409. Who started the run may not decide, unless the policy allows it; a policy can demand several people.",
   },
+  "approvals.grants": {
+    section,
+    silent: "Whether `manage` gives the permission `approve`: not shown.",
+    decision:
+      "A caller with `manage` gives it without having it, unless the organisation forbids it. Then only a caller that has `approve` creates, changes or rotates keys with it and webhooks with links.",
+  },
+  "approvals.grants-switch": {
+    section,
+    silent: "Who decides whether `manage` gives `approve`: not shown.",
+    decision:
+      "A caller with `manage` for the whole organisation forbids it with `manage_grants_approve: false`, at once on every node. Only a command of the operator allows it again.",
+  },
   "approvals.session": {
     section,
     silent: "What becomes of a session's next message while a run of it waits: not shown.",

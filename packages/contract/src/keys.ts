@@ -102,7 +102,7 @@ export const keyOperations = {
     tag,
     summary: "Create API key",
     description:
-      "The response contains the key. No other operation shows it. A key cannot have more permissions, access more agents or last longer than the key that creates it. `approve` is the exception: a key with `manage` may give it without having it.",
+      "The response contains the key. No other operation shows it. A key cannot have more permissions, access more agents or last longer than the key that creates it. `approve` is the exception: a key with `manage` may give it without having it, unless the organisation forbids it (`manage_grants_approve`).",
     permission: "manage",
     body: CreateKey,
     status: 201,
@@ -154,7 +154,7 @@ export const keyOperations = {
     tag,
     summary: "Update API key",
     description:
-      "Changes the key's name, permissions or expiry. Takes effect with the key's next request. The key cannot get more than the calling key has, but for `approve`, which a key with `manage` may give without having it.",
+      "Changes the key's name, permissions or expiry. Takes effect with the key's next request. The key cannot get more than the calling key has, but for `approve`, which a key with `manage` may give without having it, unless the organisation forbids it.",
     permission: "manage",
     params,
     body: UpdateKey,
@@ -169,7 +169,7 @@ export const keyOperations = {
     tag,
     summary: "Rotate API key",
     description:
-      "Creates a new key with the same permissions and shows it once. The old key stops working after the overlap, or immediately if the overlap is 0.",
+      "Creates a new key with the same permissions and shows it once. The old key stops working after the overlap, or immediately if the overlap is 0. The caller must be allowed to give the key's permissions, as if it created the key.",
     permission: "manage",
     params,
     body: RotateKey,

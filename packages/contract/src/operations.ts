@@ -16,6 +16,7 @@ import { memoryOperations } from "./memory.ts";
 import { metricOperations } from "./metrics.ts";
 import { mfaOperations } from "./mfa.ts";
 import type { Operation } from "./operation.ts";
+import { organisationOperations } from "./organisations.ts";
 import { providerOperations } from "./providers.ts";
 import { secretOperations } from "./secrets.ts";
 import { stepOperations } from "./steps.ts";
@@ -38,6 +39,7 @@ export * from "./logs.ts";
 export * from "./memory.ts";
 export * from "./metrics.ts";
 export * from "./mfa.ts";
+export * from "./organisations.ts";
 export * from "./providers.ts";
 export * from "./secrets.ts";
 export * from "./steps.ts";
@@ -60,6 +62,7 @@ export const operations = {
   ...deliveryOperations,
   ...eventOperations,
   ...keyOperations,
+  ...organisationOperations,
   ...providerOperations,
   ...secretOperations,
   ...auditOperations,
@@ -87,6 +90,7 @@ export const tagDescriptions = {
   Secrets:
     "Credentials that agents send to tools, remote agents, providers and webhooks. A value is write-only and goes to its hosts alone.",
   "API keys": "API keys with their permissions, agents and expiry. A key is shown once, when it is created.",
+  Organisation: "The organisation of the caller, and what it allows.",
   Console:
     "Sessions of browsers in the console. Programs use an API key and need none of this. With a session, the cookie takes the place of `Authorization`, and every change needs the header `X-CSRF-Token`.",
   "Multi-factor": "A second factor for an API key: time-based codes, for operations on agents that require them.",

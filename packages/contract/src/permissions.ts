@@ -2,7 +2,7 @@ import { z } from "zod";
 
 /**
  * The specification gives the first four. The others are in none of its roles. A key with `manage` grants `approve` to
- * a key, and the operator grants it to groups of people. `invoke` is for keys that only run agents. `operate` covers
+ * a key unless the organisation forbids it, and the operator grants it to groups of people. `invoke` is for keys that only run agents. `operate` covers
  * the installation and not an organisation: the operator grants it.
  */
 export const permissions = ["read", "write", "delete", "manage", "approve", "invoke", "operate"] as const;

@@ -69,7 +69,12 @@ const CreateWebhook = z
     url: WebhookUrl,
     headers: RequestHeaders.default({}),
     events: WebhookEvents,
-    approval_links: z.boolean().default(false).describe(`${approvalLinks} Needs \`manage\`.`),
+    approval_links: z
+      .boolean()
+      .default(false)
+      .describe(
+        `${approvalLinks} Needs \`manage\`, and \`approve\` if the organisation has \`manage_grants_approve: false\`.`,
+      ),
   })
   .meta({ id: "CreateWebhook" });
 
@@ -153,7 +158,7 @@ export const webhookOperations = {
     tag,
     summary: "Update webhook",
     description:
-      "Takes effect with the next attempt, also for pending deliveries. A webhook with `approval_links` is changed, and gets a new secret, only with `manage`.",
+      "Takes effect with the next attempt, also for pending deliveries. A webhook with `approval_links` is changed, and gets a new secret, only with `manage`, and with `approve` too if the organisation has `manage_grants_approve: false`; `approval_links: false` needs only `manage`.",
     permission: "write",
     params,
     body: UpdateWebhook,

@@ -36,6 +36,7 @@ const otherPermissions: readonly (readonly [Operation["permission"], readonly Op
       "POST /v1/agents/{agent_id}/secrets",
       "PATCH /v1/agents/{agent_id}/secrets/{secret_name}",
       "DELETE /v1/agents/{agent_id}/secrets/{secret_name}",
+      "PATCH /v1/organisation",
       "GET /v1/audit-log",
       "DELETE /v1/users/{user_id}/data",
       "GET /v1/erasures",

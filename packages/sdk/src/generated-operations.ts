@@ -69,6 +69,7 @@ import type {
   MfaEnrolment,
   MfaEnrolmentToken,
   ModelEntry,
+  Organisation,
   Pagination,
   Provider,
   ProviderName,
@@ -94,6 +95,7 @@ import type {
   UpdateAgent,
   UpdateDeployment,
   UpdateKey,
+  UpdateOrganisation,
   UpdateProvider,
   UpdateSecret,
   UpdateWebhook,
@@ -1253,7 +1255,7 @@ export interface Operations {
     };
   };
   /**
-   * Update webhook. Takes effect with the next attempt, also for pending deliveries. A webhook with `approval_links` is changed, and gets a new secret, only with `manage`.
+   * Update webhook. Takes effect with the next attempt, also for pending deliveries. A webhook with `approval_links` is changed, and gets a new secret, only with `manage`, and with `approve` too if the organisation has `manage_grants_approve: false`; `approval_links: false` needs only `manage`.
    *
    * Needs the permission `write`.
    */
@@ -1455,7 +1457,7 @@ export interface Operations {
     };
   };
   /**
-   * Create API key. The response contains the key. No other operation shows it. A key cannot have more permissions, access more agents or last longer than the key that creates it. `approve` is the exception: a key with `manage` may give it without having it.
+   * Create API key. The response contains the key. No other operation shows it. A key cannot have more permissions, access more agents or last longer than the key that creates it. `approve` is the exception: a key with `manage` may give it without having it, unless the organisation forbids it (`manage_grants_approve`).
    *
    * Needs the permission `manage`.
    */
@@ -1536,7 +1538,7 @@ export interface Operations {
     };
   };
   /**
-   * Update API key. Changes the key's name, permissions or expiry. Takes effect with the key's next request. The key cannot get more than the calling key has, but for `approve`, which a key with `manage` may give without having it.
+   * Update API key. Changes the key's name, permissions or expiry. Takes effect with the key's next request. The key cannot get more than the calling key has, but for `approve`, which a key with `manage` may give without having it, unless the organisation forbids it.
    *
    * Needs the permission `manage`.
    */
@@ -1553,7 +1555,7 @@ export interface Operations {
     };
   };
   /**
-   * Rotate API key. Creates a new key with the same permissions and shows it once. The old key stops working after the overlap, or immediately if the overlap is 0.
+   * Rotate API key. Creates a new key with the same permissions and shows it once. The old key stops working after the overlap, or immediately if the overlap is 0. The caller must be allowed to give the key's permissions, as if it created the key.
    *
    * Needs the permission `manage`.
    */
@@ -1612,6 +1614,28 @@ export interface Operations {
     response: {
       success: true;
       data: Me;
+    };
+  };
+  /** Get organisation. Needs the permission `read`. */
+  "GET /v1/organisation": {
+    request: Record<never, never>;
+    response: {
+      success: true;
+      data: Organisation;
+    };
+  };
+  /**
+   * Update organisation. With `manage_grants_approve: false`, a key with `approve` is created, changed or rotated only by a caller that has `approve` too, and so are webhooks with `approval_links`. It applies at once to all callers, and takes nothing from keys and webhooks that exist: revoke those that should not decide. Nobody needs `approve` to set it, so an organisation in which nobody has `approve` can lock itself out. The operator then makes a key with `perch-server create-key --approve`, and sets it to true again with `perch-server set-organisation --manage-grants-approve on`; this operation answers 403 to that. A key of one agent cannot use this operation.
+   *
+   * Needs the permission `manage`.
+   */
+  "PATCH /v1/organisation": {
+    request: {
+      body?: UpdateOrganisation | undefined;
+    };
+    response: {
+      success: true;
+      data: Organisation;
     };
   };
   /**

@@ -54,6 +54,7 @@ import type {
   MfaEnrolment,
   MfaEnrolmentToken,
   ModelEntry,
+  Organisation,
   Pagination,
   Provider,
   RedeliverFailed,
@@ -73,6 +74,7 @@ import type {
   UpdateAgent,
   UpdateDeployment,
   UpdateKey,
+  UpdateOrganisation,
   UpdateProvider,
   UpdateSecret,
   UpdateWebhook,
@@ -706,7 +708,7 @@ export class WebhooksMethods {
   }
 
   /**
-   * Update webhook. Takes effect with the next attempt, also for pending deliveries. A webhook with `approval_links` is changed, and gets a new secret, only with `manage`.
+   * Update webhook. Takes effect with the next attempt, also for pending deliveries. A webhook with `approval_links` is changed, and gets a new secret, only with `manage`, and with `approve` too if the organisation has `manage_grants_approve: false`; `approval_links: false` needs only `manage`.
    *
    * Needs the permission `write`.
    *
@@ -844,7 +846,7 @@ export class KeysMethods {
   }
 
   /**
-   * Create API key. The response contains the key. No other operation shows it. A key cannot have more permissions, access more agents or last longer than the key that creates it. `approve` is the exception: a key with `manage` may give it without having it.
+   * Create API key. The response contains the key. No other operation shows it. A key cannot have more permissions, access more agents or last longer than the key that creates it. `approve` is the exception: a key with `manage` may give it without having it, unless the organisation forbids it (`manage_grants_approve`).
    *
    * Needs the permission `manage`.
    *
@@ -886,7 +888,7 @@ export class KeysMethods {
   }
 
   /**
-   * Update API key. Changes the key's name, permissions or expiry. Takes effect with the key's next request. The key cannot get more than the calling key has, but for `approve`, which a key with `manage` may give without having it.
+   * Update API key. Changes the key's name, permissions or expiry. Takes effect with the key's next request. The key cannot get more than the calling key has, but for `approve`, which a key with `manage` may give without having it, unless the organisation forbids it.
    *
    * Needs the permission `manage`.
    *
@@ -897,7 +899,7 @@ export class KeysMethods {
   }
 
   /**
-   * Rotate API key. Creates a new key with the same permissions and shows it once. The old key stops working after the overlap, or immediately if the overlap is 0.
+   * Rotate API key. Creates a new key with the same permissions and shows it once. The old key stops working after the overlap, or immediately if the overlap is 0. The caller must be allowed to give the key's permissions, as if it created the key.
    *
    * Needs the permission `manage`.
    *
@@ -948,6 +950,36 @@ export class AccountMethods {
    */
   me(options?: RequestOptions): Promise<Me> {
     return this.client.data("GET /v1/me", {}, options);
+  }
+}
+
+/** The operations of `organisation`. */
+export class OrganisationMethods {
+  /** @internal */
+  protected readonly client: Client;
+  /** @internal */
+  constructor(client: Client) {
+    this.client = client;
+  }
+
+  /**
+   * Get organisation. Needs the permission `read`.
+   *
+   * `GET /v1/organisation`
+   */
+  get(options?: RequestOptions): Promise<Organisation> {
+    return this.client.data("GET /v1/organisation", {}, options);
+  }
+
+  /**
+   * Update organisation. With `manage_grants_approve: false`, a key with `approve` is created, changed or rotated only by a caller that has `approve` too, and so are webhooks with `approval_links`. It applies at once to all callers, and takes nothing from keys and webhooks that exist: revoke those that should not decide. Nobody needs `approve` to set it, so an organisation in which nobody has `approve` can lock itself out. The operator then makes a key with `perch-server create-key --approve`, and sets it to true again with `perch-server set-organisation --manage-grants-approve on`; this operation answers 403 to that. A key of one agent cannot use this operation.
+   *
+   * Needs the permission `manage`.
+   *
+   * `PATCH /v1/organisation`
+   */
+  update(body?: UpdateOrganisation, options?: RequestOptions): Promise<Organisation> {
+    return this.client.data("PATCH /v1/organisation", { body }, options);
   }
 }
 
@@ -1385,6 +1417,8 @@ export class Namespaces {
   readonly deliveries: DeliveriesMethods;
   /** API keys. */
   readonly keys: KeysMethods;
+  /** The organisation of the key, and what it allows. */
+  readonly organisation: OrganisationMethods;
   /** Changes made by users and operators. */
   readonly auditLog: AuditLogMethods;
   /** Users of the organisation's agents, and erasing what is stored about them. */
@@ -1414,6 +1448,7 @@ export class Namespaces {
     this.memory = new MemoryMethods(client);
     this.deliveries = new DeliveriesMethods(client);
     this.keys = new KeysMethods(client);
+    this.organisation = new OrganisationMethods(client);
     this.auditLog = new AuditLogMethods(client);
     this.users = new UsersMethods(client);
     this.erasures = new ErasuresMethods(client);

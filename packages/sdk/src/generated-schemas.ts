@@ -559,7 +559,7 @@ export interface CreateWebhook {
   /** Names of the events to deliver. */
   events: SubscribableEventType[];
   /**
-   * Whether deliveries of `agent.action_required` have a link, `data.link`, with which anyone who opens it can decide once. The default is false. Needs `manage`.
+   * Whether deliveries of `agent.action_required` have a link, `data.link`, with which anyone who opens it can decide once. The default is false. Needs `manage`, and `approve` if the organisation has `manage_grants_approve: false`.
    *
    * @defaultValue `false`
    */
@@ -1351,6 +1351,14 @@ export interface NewLogEntry {
   metadata?: Record<string, unknown> | undefined;
 }
 
+export interface Organisation {
+  id: OrganisationId;
+  name: string;
+  tier: Tier;
+  /** Whether a caller with `manage` may give `approve` without having it: to a key, or to the receiver of a webhook's `approval_links`. The default is true. */
+  manage_grants_approve: boolean;
+}
+
 export type OrganisationId = string;
 
 export interface Pagination {
@@ -1787,6 +1795,11 @@ export interface UpdateKey {
   role?: Role | undefined;
   /** null: the key never expires. */
   expires_at?: string | null | undefined;
+}
+
+export interface UpdateOrganisation {
+  /** false: only a caller that has `approve` gives it. Only the operator can set it to true again. */
+  manage_grants_approve?: boolean | undefined;
 }
 
 export interface UpdateProvider {

@@ -443,6 +443,16 @@ export async function getMeSample(perch: Perch): Promise<void> {
   console.log(result);
 }
 
+export async function getOrganisationSample(perch: Perch): Promise<void> {
+  const result = await perch.organisation.get();
+  console.log(result);
+}
+
+export async function updateOrganisationSample(perch: Perch): Promise<void> {
+  const result = await perch.organisation.update({ manage_grants_approve: false });
+  console.log(result);
+}
+
 export async function listModelsSample(perch: Perch): Promise<void> {
   for await (const item of perch.models.list()) {
     console.log(item);

@@ -29,6 +29,7 @@ const commands: Readonly<Record<Exclude<CommandName, BareCommandName>, () => Pro
     (await import("./operator/commands/run-list-organisations.ts")).runListOrganisations,
   "create-key": async () => (await import("./operator/commands/run-create-key.ts")).runCreateKey,
   "set-tier": async () => (await import("./operator/commands/run-set-tier.ts")).runSetTier,
+  "set-organisation": async () => (await import("./operator/commands/run-set-organisation.ts")).runSetOrganisation,
   "erase-organisation": async () =>
     (await import("./operator/commands/run-erase-organisation.ts")).runEraseOrganisation,
   "reset-agent-security": async () =>

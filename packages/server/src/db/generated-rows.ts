@@ -461,6 +461,7 @@ export interface Organisations {
   created_at: Generated<Timestamp>;
   erasing_since: Timestamp | null;
   id: string;
+  manage_grants_approve: Generated<boolean>;
   name: string;
   tier: string;
 }

@@ -104,6 +104,8 @@ const reviewedPermissions = {
   "POST /v1/keys/{key_id}/rotate": "manage",
   "POST /v1/keys/{key_id}/begin-mfa": "manage",
   "POST /v1/keys/revoke-leaked": "public",
+  "GET /v1/organisation": "read",
+  "PATCH /v1/organisation": "manage",
   "GET /v1/audit-log": "manage",
   "DELETE /v1/users/{user_id}/data": "manage",
   "GET /v1/console/sign-in-methods": "public",

@@ -37,7 +37,7 @@ const patches = operationKeys.filter((key) => key.startsWith("PATCH "));
 const givesSecret = (body: unknown): boolean => "value" in (body as object) || "api_key" in (body as object);
 
 test("every PATCH is looked at", () => {
-  expect(patches).toHaveLength(7);
+  expect(patches).toHaveLength(8);
 });
 
 describe.each(patches)("%s", (key) => {
@@ -65,6 +65,8 @@ describe.each(patches)("%s", (key) => {
       return !isDeepStrictEqual(await tracesOf(organisation), before);
     };
     await expect.poll(leavesTraces, { timeout: 20_000 }).toBe(false);
+    // The API turns the organisation's switch in one direction only, so there is no second change.
+    if (key === "PATCH /v1/organisation") return;
     const before = await tracesOf(organisation);
     const other = { params: params ?? {}, body: otherBody };
     expect((await send(organisation, key, other)).status).toBe(200);

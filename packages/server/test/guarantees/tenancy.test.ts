@@ -234,6 +234,14 @@ describe.each(["organisation key", "agent-scoped key"])(
       expect(foreign).toEqual(never);
     });
 
+    test("a caller reads its own organisation, which a change of another one leaves as it is", async () => {
+      verifies("auth.other-organisation-404");
+      const { call } = await perch().createOrganisation();
+      ok(await call("PATCH /v1/organisation", { body: { manage_grants_approve: false } }));
+      const { data } = ok(await mine.call("GET /v1/organisation", {}, key));
+      expect(data).toMatchObject({ id: mine.id, manage_grants_approve: true });
+    });
+
     test("lists, names and keys are limited to the caller's organisation", async () => {
       const own = ok(await mine.call("GET /v1/agents/{agent_id}", { params: { agent_id: "shared-name" } }, key)).data
         .id;

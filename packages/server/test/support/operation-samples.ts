@@ -224,6 +224,7 @@ const samples: {
     const { id } = ok(await call("POST /v1/console/sessions", { body: { api_key: adminKey } })).data;
     return { first: { params: { session_id: id } }, otherBody: {} };
   },
+  "PATCH /v1/organisation": async () => ({ first: { body: { manage_grants_approve: false } }, otherBody: {} }),
   "DELETE /v1/users/{user_id}/data": async () => ({ first: { params: { user_id: "user-42" } }, otherBody: {} }),
   "DELETE /v1/providers/{provider_name}": async (org) => {
     await createModelProvider(org, "https://models.example");

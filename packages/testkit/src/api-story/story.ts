@@ -339,6 +339,11 @@ async function eraseTheCustomer({ show, prepare }: Narration): Promise<void> {
   await show("GET /v1/erasures/{erasure_id}", { params: erasure });
 }
 
+async function lookAtTheOrganisation({ show }: Narration): Promise<void> {
+  await show("GET /v1/organisation", {});
+  await show("PATCH /v1/organisation", { body: { manage_grants_approve: false } });
+}
+
 async function lookAtTheInstallation({ show, operatorKey }: Narration): Promise<void> {
   await show("GET /v1/installation", {}, { authorization: `Bearer ${operatorKey}` });
 }
@@ -369,6 +374,7 @@ export async function playStory(narration: Narration): Promise<void> {
   await eraseTheCustomer(narration);
   await decide(narration);
   await connectAMailbox(narration);
+  await lookAtTheOrganisation(narration);
   await lookAtTheInstallation(narration);
   await deleteWhatIsLeft(narration);
 }

@@ -108,6 +108,7 @@ __all__ = [
     "MfaEnrolment",
     "MfaEnrolmentToken",
     "ModelEntry",
+    "Organisation",
     "Pagination",
     "Permission",
     "Provider",
@@ -1477,6 +1478,14 @@ class TierLimits(Model):
     """How many are kept. Those that ended first make room for new ones."""
     memories_per_agent: int
     """The oldest make room for new ones."""
+
+
+class Organisation(Model):
+    id: str
+    name: str
+    tier: Tier
+    manage_grants_approve: bool
+    """Whether a caller with ``manage`` may give ``approve`` without having it: to a key, or to the receiver of a webhook's ``approval_links``. The default is true."""
 
 
 class ModelEntry(Model):

@@ -1799,7 +1799,7 @@ class Webhooks:
         :param events: Names of the events to deliver.
         :param agent_id: Id or name of the only agent whose events are delivered. The default is all agents.
         :param headers: Headers to send. A value may refer to secrets: ``Bearer {{secret.github_token}}``.
-        :param approval_links: Whether deliveries of ``agent.action_required`` have a link, ``data.link``, with which anyone who opens it can decide once. The default is false. Needs ``manage``.
+        :param approval_links: Whether deliveries of ``agent.action_required`` have a link, ``data.link``, with which anyone who opens it can decide once. The default is false. Needs ``manage``, and ``approve`` if the organisation has ``manage_grants_approve: false``.
         """
         call = Call(
             "POST",
@@ -1884,7 +1884,7 @@ class Webhooks:
     ) -> m.Webhook:
         """Update webhook.
 
-        Takes effect with the next attempt, also for pending deliveries. A webhook with ``approval_links`` is changed, and gets a new secret, only with ``manage``.
+        Takes effect with the next attempt, also for pending deliveries. A webhook with ``approval_links`` is changed, and gets a new secret, only with ``manage``, and with ``approve`` too if the organisation has ``manage_grants_approve: false``; ``approval_links: false`` needs only ``manage``.
         Needs the permission ``write``.
 
         :param url: HTTPS URL that receives events. It must not resolve to a private address.
@@ -2204,7 +2204,7 @@ class Keys:
     ) -> m.CreatedApiKey:
         """Create API key.
 
-        The response contains the key. No other operation shows it. A key cannot have more permissions, access more agents or last longer than the key that creates it. ``approve`` is the exception: a key with ``manage`` may give it without having it.
+        The response contains the key. No other operation shows it. A key cannot have more permissions, access more agents or last longer than the key that creates it. ``approve`` is the exception: a key with ``manage`` may give it without having it, unless the organisation forbids it (``manage_grants_approve``).
         Needs the permission ``manage``.
 
         :param agent_id: Id or name of the only agent that the key can access. The default is all agents.
@@ -2316,7 +2316,7 @@ class Keys:
     ) -> m.ApiKey:
         """Update API key.
 
-        Changes the key's name, permissions or expiry. Takes effect with the key's next request. The key cannot get more than the calling key has, but for ``approve``, which a key with ``manage`` may give without having it.
+        Changes the key's name, permissions or expiry. Takes effect with the key's next request. The key cannot get more than the calling key has, but for ``approve``, which a key with ``manage`` may give without having it, unless the organisation forbids it.
         Needs the permission ``manage``.
 
         :param permissions: Give either ``permissions`` or ``role``.
@@ -2351,7 +2351,7 @@ class Keys:
     ) -> m.CreatedApiKey:
         """Rotate API key.
 
-        Creates a new key with the same permissions and shows it once. The old key stops working after the overlap, or immediately if the overlap is 0.
+        Creates a new key with the same permissions and shows it once. The old key stops working after the overlap, or immediately if the overlap is 0. The caller must be allowed to give the key's permissions, as if it created the key.
         Needs the permission ``manage``.
 
         :param overlap_seconds: How long the old key keeps working: up to 7 days. The default is one day.
@@ -2414,6 +2414,52 @@ class Keys:
             timeout_seconds=timeout_seconds,
         )
         return self._transport.fetch(call, m.RevokeLeakedKeyResult)
+
+
+class Organisation:
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def get(
+        self,
+        *,
+        timeout_seconds: float | None = None,
+    ) -> m.Organisation:
+        """Get organisation.
+
+        Needs the permission ``read``.
+        """
+        call = Call(
+            "GET",
+            "/v1/organisation",
+            timeout_seconds=timeout_seconds,
+        )
+        return self._transport.fetch(call, m.Organisation)
+
+    def update(
+        self,
+        *,
+        manage_grants_approve: bool | None = None,
+        idempotency_key: str | None = None,
+        timeout_seconds: float | None = None,
+    ) -> m.Organisation:
+        """Update organisation.
+
+        With ``manage_grants_approve: false``, a key with ``approve`` is created, changed or rotated only by a caller that has ``approve`` too, and so are webhooks with ``approval_links``. It applies at once to all callers, and takes nothing from keys and webhooks that exist: revoke those that should not decide. Nobody needs ``approve`` to set it, so an organisation in which nobody has ``approve`` can lock itself out. The operator then makes a key with ``perch-server create-key --approve``, and sets it to true again with ``perch-server set-organisation --manage-grants-approve on``; this operation answers 403 to that. A key of one agent cannot use this operation.
+        Needs the permission ``manage``.
+
+        :param manage_grants_approve: false: only a caller that has ``approve`` gives it. Only the operator can set it to true again.
+        """
+        call = Call(
+            "PATCH",
+            "/v1/organisation",
+            body=body_of(
+                manage_grants_approve=given(manage_grants_approve),
+            ),
+            idempotency_key=new_key(idempotency_key),
+            timeout_seconds=timeout_seconds,
+        )
+        return self._transport.fetch(call, m.Organisation)
 
 
 class Models:
@@ -3260,6 +3306,7 @@ class Operations:
         self.deliveries = Deliveries(transport)
         self.events = Events(transport)
         self.keys = Keys(transport)
+        self.organisation = Organisation(transport)
         self.models = Models(transport)
         self.providers = Providers(transport)
         self.secrets = Secrets(transport)

@@ -148,11 +148,29 @@ export const commandTable = {
         default: false,
         text: "Add the permission operate, which is in no role: the key also sees the health of the whole installation.",
       },
+      approve: {
+        type: "boolean",
+        default: false,
+        text: "Add the permission approve, which is in no role: the key also decides on approvals. For an organisation in which manage does not give approve and no key has it.",
+      },
     },
   },
   "set-tier": {
     summary: "Change an organisation's tier, and with it its limits.",
     options: { organisation, tier: { type: "string", value: "TIER", text: "free, pro or enterprise." } },
+  },
+  "set-organisation": {
+    summary: "Change what an organisation allows.",
+    details:
+      "An organisation can forbid through the API that manage gives approve. Only this command allows it again: ask who in the organisation wants it, and why, before you run it.",
+    options: {
+      organisation,
+      "manage-grants-approve": {
+        type: "string",
+        value: "on|off",
+        text: "Whether keys and people with manage may give approve without having it.",
+      },
+    },
   },
   "erase-organisation": {
     summary: "Delete an organisation with all that it has, for good.",

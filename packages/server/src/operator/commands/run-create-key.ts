@@ -18,6 +18,7 @@ export async function runCreateKey(config: Config, logger: Logger, args: string[
   const role = Role.safeParse(values.role ?? (values.operate ? "viewer" : "admin"));
   if (!organisationId) throw new UsageError("--organisation is an id such as org_01h455vb4pex5vsknk084sn02q.");
   if (!role.success) throw new UsageError(`--role is one of ${Object.keys(roles).join(", ")}.`);
+  const extra = (["approve", "operate"] as const).filter((permission) => values[permission]);
   const core = composeCore(config, logger);
   try {
     await core.dataKeys.load();
@@ -32,8 +33,8 @@ export async function runCreateKey(config: Config, logger: Logger, args: string[
           agentId: null,
           name: values.name,
           // A key with more permissions than a role has no role, as with keys created through the API.
-          role: values.operate ? null : role.data,
-          permissions: values.operate ? [...roles[role.data], "operate"] : roles[role.data],
+          role: extra.length > 0 ? null : role.data,
+          permissions: [...roles[role.data], ...extra],
           createdBy: null,
           creators: [],
           expiresAt: null,
@@ -47,9 +48,7 @@ export async function runCreateKey(config: Config, logger: Logger, args: string[
       });
       return issued;
     });
-    console.error(
-      `A key for ${values.organisation} (${values.operate ? `${role.data}, operate` : role.data}), shown only now:`,
-    );
+    console.error(`A key for ${values.organisation} (${[role.data, ...extra].join(", ")}), shown only now:`);
     console.log(token);
   } finally {
     await closeCore(core);

@@ -7,6 +7,7 @@ import { findAgent, findAgentForUpdate } from "../agents/agent-queries.ts";
 import { page, single } from "../envelopes.ts";
 import type { Handlers } from "../handlers.ts";
 import { toLimits } from "../quotas/quota-usage.ts";
+import { requireMayGiveApprove } from "./approve-grants.ts";
 import { issueKey } from "./issue-key.ts";
 import { type KeyDeps, keyLifecycleHandlers } from "./key-lifecycle-handlers.ts";
 import * as queries from "./key-queries.ts";
@@ -64,6 +65,7 @@ export const keyHandlers = (deps: KeyDeps) => {
       refuseEscalation(caller, granted, expiresAt, now());
       refuseOperateForAgent(granted, body.agent_id);
       return change(async (trx) => {
+        if (granted.includes("approve")) await requireMayGiveApprove(trx, caller, "Giving a key `approve`");
         const agentId = await resolveGrantedAgentId(trx, scope, body.agent_id);
         await quotas.requireRoom(trx, caller.organisation, "keys");
         const { row, token } = await issueKey(trx, keyDigest, scope, {

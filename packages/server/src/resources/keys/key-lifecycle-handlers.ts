@@ -14,6 +14,7 @@ import { single } from "../envelopes.ts";
 import type { Handlers, RequestContext } from "../handlers.ts";
 import type { FindUsage } from "../quotas/quota-usage.ts";
 import type { Quotas } from "../quotas/quotas.ts";
+import { requireMayGiveApprove } from "./approve-grants.ts";
 import type { HasSecondFactor } from "./has-second-factor.ts";
 import { issueKey } from "./issue-key.ts";
 import * as queries from "./key-queries.ts";
@@ -77,7 +78,11 @@ export const keyLifecycleHandlers = ({ db, changes, keyDigest, quotas, now }: Ke
         const key = await lockKey(trx, context, params.key_id, now());
         if (key.revoked_at) throw conflict("This key is revoked, which cannot be undone. Create a new one.");
         const { changesRights, ...grant } = patchedGrant(key, body);
-        if (changesRights) refuseEscalation(caller, grant.permissions, grant.expires_at, now());
+        if (changesRights) {
+          refuseEscalation(caller, grant.permissions, grant.expires_at, now());
+          if (grant.permissions.includes("approve"))
+            await requireMayGiveApprove(trx, caller, "Changing the permissions or the expiry of a key with `approve`");
+        }
         refuseOperateForAgent(grant.permissions, key.agent_id);
         // An expired key that gets a later expiry is one more that works.
         if (keyStatus(key, now()) === "expired" && body.expires_at !== undefined)
@@ -102,6 +107,8 @@ export const keyLifecycleHandlers = ({ db, changes, keyDigest, quotas, now }: Ke
           );
         const permissions = old.permissions as Permission[];
         refuseEscalation(caller, permissions, old.expires_at, at);
+        // The caller gets the new key.
+        if (permissions.includes("approve")) await requireMayGiveApprove(trx, caller, "Rotating a key with `approve`");
         // Without an overlap there is one key after it, as before.
         if (body.overlap_seconds > 0) await quotas.requireRoom(trx, caller.organisation, "keys");
         const creators = new Set([

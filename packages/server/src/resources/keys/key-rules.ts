@@ -36,7 +36,10 @@ export function patchedGrant(key: KeyGrant, { role, permissions: listed, expires
   };
 }
 
-/** A caller with `manage` may grant `approve` without having it, because no role includes `approve`. */
+/**
+ * A caller with `manage` may grant `approve` without having it, because no role includes `approve`. An organisation can
+ * forbid it: see `requireMayGiveApprove`.
+ */
 const mayGrant = ({ permissions: held }: Caller, permission: Permission): boolean =>
   holds(held, permission) || (permission === "approve" && held.has("manage"));
 

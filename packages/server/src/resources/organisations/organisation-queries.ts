@@ -1,6 +1,7 @@
 import type { Tier } from "@perch/contract";
-import { sql } from "kysely";
+import { type Selectable, sql } from "kysely";
 import type { OrganisationTransaction } from "../../db/database.ts";
+import type { Organisations } from "../../db/generated-rows.ts";
 
 interface NewOrganisation {
   readonly id: string;
@@ -22,6 +23,28 @@ export async function updateTier(
     .executeTakeFirst();
   return row?.name;
 }
+
+export type OrganisationRow = Pick<Selectable<Organisations>, "id" | "name" | "tier" | "manage_grants_approve">;
+const columns = ["id", "name", "tier", "manage_grants_approve"] as const satisfies (keyof OrganisationRow)[];
+
+export const findOrganisation = (
+  trx: OrganisationTransaction,
+  organisationId: string,
+): Promise<OrganisationRow | undefined> =>
+  trx.selectFrom("organisations").select(columns).where("id", "=", organisationId).executeTakeFirst();
+
+/** Waits for grants that are under way, because `requireMayGiveApprove` locks the row. */
+export const updateManageGrantsApprove = (
+  trx: OrganisationTransaction,
+  organisationId: string,
+  manageGrantsApprove: boolean,
+): Promise<OrganisationRow | undefined> =>
+  trx
+    .updateTable("organisations")
+    .set({ manage_grants_approve: manageGrantsApprove })
+    .where("id", "=", organisationId)
+    .returning(columns)
+    .executeTakeFirst();
 
 /** Needs no special privilege: the transaction is already scoped to the new id. */
 export const insertOrganisation = async (

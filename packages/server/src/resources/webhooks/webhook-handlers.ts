@@ -9,6 +9,7 @@ import type { Sealer } from "../../platform/sealing.ts";
 import { findAgent, findAgentForUpdate } from "../agents/agent-queries.ts";
 import { page, single } from "../envelopes.ts";
 import type { Handlers, RequestContext } from "../handlers.ts";
+import { requireMayGiveApprove } from "../keys/approve-grants.ts";
 import type { Quotas } from "../quotas/quotas.ts";
 import type { CheckUrl } from "./check-url.ts";
 import { toWebhook } from "./to-webhook.ts";
@@ -55,6 +56,9 @@ async function lockWebhook(
   return row;
 }
 
+/** Their receiver decides with them. */
+const givesLinks = "Creating or changing a webhook with `approval_links`";
+
 type WebhookPatch = InputOf<Operations["PATCH /v1/webhooks/{webhook_id}"]>["body"];
 
 /** Enabling clears the record of past failures. */
@@ -79,6 +83,7 @@ export const webhookHandlers = ({ db, checkUrl, quotas, webhookSecrets, publicUr
       }
       await checkUrl(body.url);
       return change(async (trx) => {
+        if (body.approval_links) await requireMayGiveApprove(trx, caller, givesLinks);
         const agentId = await resolveAgentId(trx, scope, body.agent_id);
         await quotas.requireRoom(trx, caller.organisation, "webhooks");
         const id = newUuid();
@@ -127,6 +132,7 @@ export const webhookHandlers = ({ db, checkUrl, quotas, webhookSecrets, publicUr
           return new Unchanged(single(toWebhook(current, now())));
         if (current.approval_links || changed.approval_links) refuseToSendLinks(caller);
         if (changed.approval_links) requirePublicUrl(publicUrl);
+        if (changed.approval_links ?? current.approval_links) await requireMayGiveApprove(trx, caller, givesLinks);
         return single(toWebhook(await queries.updateWebhook(trx, scope, current.id, changed), now()));
       });
     },
@@ -143,7 +149,10 @@ export const webhookHandlers = ({ db, checkUrl, quotas, webhookSecrets, publicUr
         const { caller, scope } = context;
         const current = await lockWebhook(trx, context, params.webhook_id, now());
         // Links that were delivered are void with the secret of their delivery.
-        if (current.approval_links) refuseToSendLinks(caller);
+        if (current.approval_links) {
+          refuseToSendLinks(caller);
+          await requireMayGiveApprove(trx, caller, givesLinks);
+        }
         const secret = generateSecret();
         const overlaps = body.overlap_seconds > 0;
         const row = await queries.updateWebhook(trx, scope, current.id, {

@@ -159,6 +159,8 @@ async function callKeyOperations(send: SendValid): Promise<void> {
   await send("GET /v1/console/sessions", {});
   await send("DELETE /v1/console/sessions/{session_id}", { params: { session_id: signedIn.id } });
   await send("GET /v1/me", {});
+  await send("GET /v1/organisation", {});
+  await send("PATCH /v1/organisation", { body: { manage_grants_approve: true } });
   await send("GET /v1/audit-log", {});
   const erasure = await send("DELETE /v1/users/{user_id}/data", {
     params: { user_id: "a user of only this operation" },

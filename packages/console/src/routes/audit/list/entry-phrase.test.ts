@@ -39,6 +39,10 @@ test.each([
     { operation: "rotateWebhookSecret", resource: "wh_1", agent_id: null },
     "rotated the signing secret of the webhook wh_1",
   ],
+  [
+    { operation: "set-organisation", resource: "org_1", agent_id: null },
+    "changed the settings of the organisation org_1",
+  ],
   [{ operation: "set-tier", resource: "org_1", agent_id: null }, "changed the tier of the organisation org_1"],
   [
     { operation: "eraseUser", resource: "erasure_1", agent_id: null },

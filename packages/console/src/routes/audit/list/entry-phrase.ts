@@ -40,6 +40,8 @@ const phrases: Readonly<Record<string, Phrase>> = {
   recheckPerson: { verb: "get", past: "got", lead: "another role in", noun: "session" },
   // The resource is the erasure: the log does not name its user.
   eraseUser: { verb: "request", past: "requested", noun: "erasure", tail: "of a user's data" },
+  setOrganisation: { verb: "change", past: "changed", lead: "the settings of", noun: "organisation" },
+  updateOrganisation: { verb: "change", past: "changed", lead: "the settings of", noun: "organisation" },
   setTier: { verb: "change", past: "changed", lead: "the tier of", noun: "organisation" },
   resetAgentSecurity: { verb: "reset", past: "reset", lead: "the security of", noun: "agent" },
 };

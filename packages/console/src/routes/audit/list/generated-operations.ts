@@ -33,6 +33,7 @@ export const auditedOperations: readonly string[] = [
   "rotateKey",
   "beginMfa",
   "revokeLeakedKey",
+  "updateOrganisation",
   "createProvider",
   "updateProvider",
   "deleteProvider",

@@ -6,5 +6,5 @@ export const knownOperations: readonly string[] = [
   // What Perch does by itself.
   ...["recheckPerson", "rollBackCanary"],
   // Commands of operators.
-  ...["begin-mfa", "create-key", "create-organisation", "reset-agent-security", "set-tier"],
+  ...["begin-mfa", "create-key", "create-organisation", "reset-agent-security", "set-organisation", "set-tier"],
 ].toSorted((one, other) => one.localeCompare(other));
