@@ -45,6 +45,7 @@ const phrases: Readonly<Record<string, (of: (noun: string) => string, entry: Aud
   recheckPerson: (of) => ({ verb: "get", past: "got", object: `another role in ${of("console session")}` }),
   // The resource is the erasure: the log does not name its user.
   eraseUser: (of) => ({ verb: "request", past: "requested", object: of("erasure") }),
+  setOrganisation: (of) => ({ verb: "change", past: "changed", object: of("organisation") }),
   setTier: (of) => ({ verb: "change", past: "changed", object: `the tier of ${of("organisation")}` }),
   resetAgentSecurity: (of) => ({ verb: "reset", past: "reset", object: `the security of ${of("agent")}` }),
 };

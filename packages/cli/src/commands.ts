@@ -24,6 +24,7 @@ import { logs } from "./commands/logs.ts";
 import { memoryCommands } from "./commands/memory.ts";
 import { metrics } from "./commands/metrics.ts";
 import { models } from "./commands/models.ts";
+import { organisationCommands } from "./commands/organisation.ts";
 import { providerCommands } from "./commands/providers.ts";
 import { rollback } from "./commands/rollback.ts";
 import { runCommands } from "./commands/runs.ts";
@@ -66,10 +67,14 @@ export const commandGroups: readonly CommandGroup[] = [
       keys: "API keys",
       sessions: "Sessions of browsers in the console",
       profiles: "Saved servers and their keys",
+      organisation: "The organisation of your key",
       users: "Users of agents",
       erasures: "Erasures of users",
     },
-    commands: [...profileCommands, env, ...keyCommands, ...sessionCommands, audit, ...erasureCommands, status],
+    commands: [
+      ...[...profileCommands, env, ...keyCommands, ...sessionCommands, ...organisationCommands],
+      ...[audit, ...erasureCommands, status],
+    ],
   },
   { title: "Anything else", commands: [api, completion(() => commands)] },
 ];

@@ -77,6 +77,25 @@ describe("--api-key-env", () => {
   );
 });
 
+describe("perch organisation", () => {
+  test("set asks, switches off what manage may give, and passes on whose command switches it on again", async () => {
+    const { perch, organisation } = await newDesk(server());
+    expect((await perch(["organisation", "show"])).stdout).toBe(
+      `organisation           Test (${organisation.id}), enterprise\nmanage-grants-approve  on\n`,
+    );
+    const set = ["organisation", "set", "--manage-grants-approve"];
+    expect((await perch([...set, "off"])).stderr).toContain("--yes");
+    expect((await perch(["organisation", "show", "--json"])).json()).toMatchObject({ manage_grants_approve: true });
+    expect(await perch([...set, "off", "--yes"])).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("manage-grants-approve  off\n"),
+    });
+    const refused = await perch([...set, "on"]);
+    expect([refused.code, refused.stderr.includes("perch-server set-organisation")]).toEqual([1, true]);
+    expect((await perch(["organisation", "set"])).code).toBe(2);
+  });
+});
+
 describe("perch env", () => {
   test("prints exports of the current connection; without --show-key, a key from elsewhere is unset", async () => {
     const perch = createShell({
@@ -147,6 +166,10 @@ describe("perch audit", () => {
     [
       { outcome: "refused", details: { reason: "forbidden" }, operation: "deleteAgent" },
       "key_1 was not allowed to delete agent agent_1 from 192.0.2.1: forbidden",
+    ],
+    [
+      { operation: "set-organisation", actor: "operator", key_id: null, resource: "org_1", address: null, details: {} },
+      "an operator changed organisation org_1",
     ],
     [
       { operation: "set-tier", actor: "operator", key_id: null, resource: "org_1", address: null, details: {} },
@@ -240,6 +263,7 @@ describe("perch audit", () => {
         "rolled back to deployment X | roll back to deployment X: forbidden",
         "rotated key X | rotate key X: forbidden",
         "rotated the secret of webhook X | rotate the secret of webhook X: forbidden",
+        "changed organisation X | change organisation X: forbidden",
         "changed the tier of organisation X | change the tier of organisation X: forbidden",
         "gave a code of the second factor of key X | give a code of the second factor of key X: forbidden",
         "tested webhook X | test webhook X: forbidden",
@@ -247,6 +271,7 @@ describe("perch audit", () => {
         "updated agent secret X | update agent secret X: forbidden",
         "updated deployment X | update deployment X: forbidden",
         "updated key X | update key X: forbidden",
+        "updated organisation X | update organisation X: forbidden",
         "updated provider X | update provider X: forbidden",
         "updated secret X | update secret X: forbidden",
         "updated webhook X | update webhook X: forbidden",
