@@ -14,6 +14,7 @@ const lockOut: Overlay = {
 
 export const settingsOverlays = (_story: Story): readonly Overlay[] => [
   lockOut,
+  dialog("/settings", "Forbid that manage gives approve", press("Forbid")),
   dialog("/settings/users-data", "Erase the data of user-42", async (page) => {
     await page.getByLabel("User id").fill("user-42");
     await press("Erase user's data")(page);

@@ -11,6 +11,12 @@ const codeOf = (periods: number): string => generateTotpCode(state.secret ?? "",
 export const reachSettings = defineReach({
   operations: {
     "GET /v1/audit-log": async ({ page }) => visit(page, "/console/audit"),
+    "GET /v1/organisation": async ({ page }) => visit(page, "/console/settings"),
+    "PATCH /v1/organisation": async (world) => {
+      await press(world, "Forbid");
+      await world.page.getByRole("dialog").getByRole("button", { name: "Forbid it" }).click();
+      await world.page.getByText("given only by those who have it").waitFor();
+    },
     "DELETE /v1/users/{user_id}/data": async (world) => {
       await visit(world.page, "/console/settings/users-data");
       await world.page.getByLabel("User id").fill("user-42");

@@ -14,11 +14,13 @@ test("the same permissions in another order are not a change; a role is not the 
   expect(isSameAccess({ role: "viewer", permissions: ["read"] }, { role: "own", permissions: ["read"] })).toBe(false);
 });
 
-test("only the caller's own permissions are offered, approve to callers with manage, and invoke to those with write", () => {
-  expect(mayGive({ permissions: ["read", "manage"] }, "approve")).toBe(true);
-  expect(mayGive({ permissions: ["read", "manage"] }, "delete")).toBe(false);
-  expect(mayGive({ permissions: ["write", "manage"] }, "invoke")).toBe(true);
-  expect(mayGive({ permissions: ["read", "manage"] }, "invoke")).toBe(false);
+test("only the caller's own permissions are offered, approve to callers with manage unless that is forbidden, and invoke to those with write", () => {
+  expect(mayGive({ permissions: ["read", "manage"] }, "approve", true)).toBe(true);
+  expect(mayGive({ permissions: ["read", "manage"] }, "delete", true)).toBe(false);
+  expect(mayGive({ permissions: ["write", "manage"] }, "invoke", true)).toBe(true);
+  expect(mayGive({ permissions: ["read", "manage"] }, "invoke", true)).toBe(false);
+  expect(mayGive({ permissions: ["read", "manage"] }, "approve", false)).toBe(false);
+  expect(mayGive({ permissions: ["manage", "approve"] }, "approve", false)).toBe(true);
 });
 
 const now = new Date("2026-04-17T12:00:00Z");

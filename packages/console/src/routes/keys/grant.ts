@@ -25,9 +25,16 @@ export const permissionSentence = (permission: Permission): string => {
 /** The permission with which a caller grants one that it does not have itself. */
 const givenWith: Readonly<Partial<Record<Permission, Permission>>> = { approve: "manage", invoke: "write" };
 
-/** The permissions that the caller may grant: its own, `approve` with `manage`, and `invoke`, which `write` includes. */
-export const mayGive = ({ permissions: held }: Pick<Access, "permissions">, permission: Permission): boolean => {
-  const other = givenWith[permission];
+/**
+ * The permissions that the caller may grant: its own, `approve` with `manage` unless the organisation forbids it, and
+ * `invoke`, which `write` includes.
+ */
+export const mayGive = (
+  { permissions: held }: Pick<Access, "permissions">,
+  permission: Permission,
+  manageGrantsApprove: boolean,
+): boolean => {
+  const other = permission === "approve" && !manageGrantsApprove ? undefined : givenWith[permission];
   return held.includes(permission) || (other !== undefined && held.includes(other));
 };
 

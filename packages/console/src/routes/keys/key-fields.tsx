@@ -4,6 +4,7 @@ import { type Permission, permissions } from "../../session/permission-words.ts"
 import { useMe } from "../../session/session.ts";
 import { type ExpiryChoice, lifetimes, lifetimesUntil } from "./expiry-choice.ts";
 import { type Access, mayGive, permissionSentence, type Role, roles } from "./grant.ts";
+import { useManageGrantsApprove } from "./use-manage-grants-approve.ts";
 
 const roleSentences: Readonly<Record<Access["role"], string>> = {
   viewer: "Sees everything that is not secret, and changes nothing.",
@@ -33,6 +34,7 @@ interface PermissionsFieldProps {
 
 function PermissionsField({ chosen, onChange }: PermissionsFieldProps) {
   const { key } = useMe();
+  const manageGrantsApprove = useManageGrantsApprove();
   const id = useId();
   const toggle = (permission: Permission, isChosen: boolean) =>
     onChange(isChosen ? [...chosen, permission] : chosen.filter((other) => other !== permission));
@@ -40,7 +42,7 @@ function PermissionsField({ chosen, onChange }: PermissionsFieldProps) {
     <fieldset className="flex flex-col gap-1">
       <legend className="mb-1 font-medium text-table">Permissions</legend>
       {permissions
-        .filter((permission) => mayGive(key, permission) || chosen.includes(permission))
+        .filter((permission) => mayGive(key, permission, manageGrantsApprove) || chosen.includes(permission))
         .map((permission) => (
           <div key={permission} className="grid grid-cols-[auto_5.5rem_1fr] items-baseline gap-x-2 text-table">
             <input

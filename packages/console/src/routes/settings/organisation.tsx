@@ -5,6 +5,7 @@ import { OutsideText } from "../../parts/outside-text.tsx";
 import { Section } from "../../parts/section.tsx";
 import { actorName } from "../../session/person-name.ts";
 import { meQuery, useMe } from "../../session/session.ts";
+import { ApproveGrants } from "./organisation/approve-grants.tsx";
 import { PermissionList } from "./organisation/permission-list.tsx";
 import { formatCount } from "./organisation/quota.ts";
 import { QuotaTable } from "./organisation/quota-table.tsx";
@@ -47,6 +48,9 @@ export function Organisation() {
           <Fact name="Tier">
             {organisation.tier}
             <span className="text-muted">; the operator of the installation changes it</span>
+          </Fact>
+          <Fact name="Permission to approve">
+            <ApproveGrants />
           </Fact>
         </Facts>
       </Section>

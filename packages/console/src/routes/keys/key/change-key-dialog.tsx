@@ -13,6 +13,7 @@ import { meQuery, useMe } from "../../../session/session.ts";
 import { toExpiresAt } from "../expiry-choice.ts";
 import { accessOfKey, isSameAccess, toGrant } from "../grant.ts";
 import { AccessField, ExpiryField, NameField } from "../key-fields.tsx";
+import { useManageGrantsApprove } from "../use-manage-grants-approve.ts";
 import type { KeyDialogProps } from "./key-dialog.ts";
 import { ownKeyWarnings } from "./own-key-warnings.ts";
 
@@ -27,7 +28,8 @@ function ChangeKeyForm({ apiKey, onClose }: Omit<KeyDialogProps, "open">) {
   const [access, setAccess] = useState(accessOfKey(before));
   const [expiry, setExpiry] = useState({ choice: "keep", at: "" });
   const isMine = useMe().key.id === before.id;
-  const warnings = isMine ? ownKeyWarnings(before.permissions, access, expiry) : [];
+  const manageGrantsApprove = useManageGrantsApprove();
+  const warnings = isMine ? ownKeyWarnings(before.permissions, access, expiry, manageGrantsApprove) : [];
   const queryClient = useQueryClient();
   /** Untouched fields take the new values: saving again must not return to the key what another user took from it. */
   const startFrom = (current: ApiKey) => {
