@@ -10,6 +10,12 @@ export const approvals = {
     decision:
       "Those that the definition names, by tool, by MCP server or by an argument. An argument that is missing or of another type needs a person; a server's statements about its own tools count only if the definition allows it.",
   },
+  "approvals.floor": {
+    section,
+    silent: "Whether a new version may do without a person where the one before needed one: not shown.",
+    decision:
+      "Not where `security.approvals` of the agent names the tool or its host, or where the tool uses a secret with `approval: required`. Both need `manage`, and count for every run that begins, whatever its version. A version can only ask for more, and cannot let the invoker decide.",
+  },
   "approvals.suspend": {
     section,
     silent: "What a run does that waits for a person: not shown.",

@@ -38,14 +38,22 @@ export const SecretValue = z
   .describe("Stored encrypted and never returned.")
   .meta({ example: "the-token-of-the-tool" });
 
+const SecretApproval = z
+  .enum(["required"])
+  .nullable()
+  .describe(
+    "`required`: only tools use the secret, and a person approves every call of them, whatever a version of an agent says. null: the agent decides.",
+  );
+
 export const Secret = z
   .object({
     name: SecretName,
     agent_id: AgentId.nullable().describe("The only agent that can use the secret. null: all agents."),
     hosts: z.array(z.string()),
+    approval: SecretApproval,
     created_by: KeyId.nullable(),
     created_at: Timestamp,
-    updated_by: KeyId.nullable().describe("The key that changed the value or the hosts last."),
+    updated_by: KeyId.nullable().describe("The key that changed the secret last."),
     updated_at: Timestamp,
     last_used_at: Timestamp.nullable().describe("When a call last asked for the secret. May be a minute out of date."),
   })
@@ -53,13 +61,14 @@ export const Secret = z
 export type Secret = z.infer<typeof Secret>;
 
 const CreateSecret = z
-  .strictObject({ name: SecretName, value: SecretValue, hosts: SecretHosts })
+  .strictObject({ name: SecretName, value: SecretValue, hosts: SecretHosts, approval: SecretApproval.optional() })
   .meta({ id: "CreateSecret" });
 
 const UpdateSecret = z
   .strictObject({
     value: SecretValue.optional(),
     hosts: SecretHosts.optional().describe("Replaces the hosts. A host that is new needs `value` again."),
+    approval: SecretApproval.optional(),
   })
   .meta({ id: "UpdateSecret" });
 

@@ -543,6 +543,8 @@ export interface CreateSecret {
   value: string;
   /** The only hosts that the secret is sent to: `api.github.com` stands for HTTPS and port 443, `tools.example:8443` for another port, `http://127.0.0.1:3000` for HTTP. There are no wildcards. */
   hosts: string[];
+  /** `required`: only tools use the secret, and a person approves every call of them, whatever a version of an agent says. null: the agent decides. */
+  approval?: "required" | null | undefined;
 }
 
 export interface CreateWebhook {
@@ -1548,9 +1550,11 @@ export interface Secret {
   /** The only agent that can use the secret. null: all agents. */
   agent_id: AgentId | null;
   hosts: string[];
+  /** `required`: only tools use the secret, and a person approves every call of them, whatever a version of an agent says. null: the agent decides. */
+  approval: "required" | null;
   created_by: KeyId | null;
   created_at: Timestamp;
-  /** The key that changed the value or the hosts last. */
+  /** The key that changed the secret last. */
   updated_by: KeyId | null;
   updated_at: Timestamp;
   /** When a call last asked for the secret. May be a minute out of date. */
@@ -1586,6 +1590,13 @@ export interface SecuritySettings {
     enabled: boolean;
     operations: Array<"delete" | "update">;
   } | undefined;
+  /** Calls that a person must approve, whatever a version says. A version can only ask for more: more approvers, a second factor, or another time to decide. */
+  approvals?: {
+    /** Names of tools: that of an HTTP tool, of an MCP server for all of its tools, or a server's own name for one tool. */
+    tools?: string[] | undefined;
+    /** Hosts: calls of HTTP tools and MCP servers there, on any port. There are no wildcards. */
+    hosts?: string[] | undefined;
+  } | undefined;
 }
 
 export interface SecuritySettingsPatch {
@@ -1613,6 +1624,12 @@ export interface SecuritySettingsPatch {
   mfa?: {
     enabled: boolean;
     operations: Array<"delete" | "update">;
+  } | null | undefined;
+  approvals?: {
+    /** Names of tools: that of an HTTP tool, of an MCP server for all of its tools, or a server's own name for one tool. */
+    tools?: string[] | undefined;
+    /** Hosts: calls of HTTP tools and MCP servers there, on any port. There are no wildcards. */
+    hosts?: string[] | undefined;
   } | null | undefined;
 }
 
@@ -1816,6 +1833,8 @@ export interface UpdateSecret {
   value?: string | undefined;
   /** Replaces the hosts. A host that is new needs `value` again. */
   hosts?: string[] | undefined;
+  /** `required`: only tools use the secret, and a person approves every call of them, whatever a version of an agent says. null: the agent decides. */
+  approval?: "required" | null | undefined;
 }
 
 export interface UpdateWebhook {

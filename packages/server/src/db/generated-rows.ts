@@ -521,6 +521,7 @@ export interface SchemaRelease {
 
 export interface Secrets {
   agent_id: string | null;
+  approval: string | null;
   created_at: Generated<Timestamp>;
   created_by: string | null;
   hosts: string[];

@@ -1,5 +1,6 @@
 import type { AgentDefinition, ApprovalKind, Invocation, Tier } from "@perch/contract";
 import type { AgentKey } from "../platform/agent-key.ts";
+import type { ApprovalFloor } from "../platform/approval-floor.ts";
 import type { TraceParent } from "../platform/trace-parent.ts";
 
 /*
@@ -35,6 +36,8 @@ export interface RunInput {
   readonly lost?: LostRun;
   /** The invoker, as `identityOf` names callers: if it sees its own runs alone, or a person may have to decide in this. */
   readonly invoker?: string;
+  /** The calls that a person must approve, whatever the definition says. Absent: none of its tools'. */
+  readonly floor?: ApprovalFloor;
   /** The features of `platform/release-features.ts` without which a worker would skip a policy or a login. */
   readonly needs?: readonly string[];
   /** How often the run was suspended to wait for a person. Absent: not yet. Journals, sealed states and columns have this name, so it stays. */

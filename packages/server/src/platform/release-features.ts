@@ -3,7 +3,7 @@
  * those that it understands in its row of `releases`, and a run lists those that it needs. Add a name with each such
  * feature, and never remove or reuse one.
  */
-export const releaseFeatures = ["approvals", "connections", "secrets"] as const;
+export const releaseFeatures = ["approvals", "connections", "secrets", "approval_floor"] as const;
 
 export type ReleaseFeature = (typeof releaseFeatures)[number];
 

@@ -15,6 +15,7 @@ import { ok } from "../support/contract-client.ts";
 import { decide, waitForApprovals } from "../support/decisions.ts";
 import { type Organisation, usePerch } from "../support/harness.ts";
 import { invokeInBackground, waitForRunRecord } from "../support/invoke-calls.ts";
+import { createSecret } from "../support/secret-calls.ts";
 
 const tool = await startToolServer(() => ({ body: { paid: true } }));
 afterAll(() => tool.close());
@@ -87,6 +88,35 @@ describe("while a release is active that lists no features", () => {
     expect((await deploy("bot")).status).toBe(503);
     expect((await invoke("plain")).status).toBe(200);
     expect((await deploy("plain")).status).toBe(201);
+    expect(tool.calls).toEqual([]);
+    await activateOwn();
+  }, 30_000);
+
+  test("an agent whose settings or secrets alone ask for approval needs a release that understands those", async () => {
+    const { approval: _, ...unasked } = refund as Extract<typeof refund, { type: "http" }>;
+    const headers = { Authorization: "Bearer {{secret.github_token}}" };
+    const body = { model: "perch/script", instructions };
+    const security = { approvals: { tools: ["refund"] } };
+    ok(await organisation.call("POST /v1/agents", { body: { name: "named", ...body, tools: [unasked], security } }));
+    ok(
+      await organisation.call("POST /v1/agents", {
+        body: { name: "secret", ...body, tools: [{ ...unasked, headers }] },
+      }),
+    );
+    await createSecret(organisation);
+    await activateAnother("without-floors", ["approvals", "connections", "secrets"]);
+    const named = await invoke("named");
+    expect(named).toMatchObject({ status: 503, body: { error: { code: "unavailable" } } });
+    expect(JSON.stringify(named.body)).toContain("This agent uses approval_floor, and the release");
+    expect((await invoke("secret")).status).not.toBe(503);
+    const params = { secret_name: "github_token" };
+    ok(await organisation.call("PATCH /v1/secrets/{secret_name}", { params, body: { approval: "required" } }));
+    expect((await invoke("secret")).status).toBe(503);
+    const deployment = { environment: "production", version: "v1" };
+    for (const agent_id of ["named", "secret"]) {
+      const request = { params: { agent_id }, body: deployment };
+      expect((await organisation.call("POST /v1/agents/{agent_id}/deployments", request)).status).toBe(503);
+    }
     expect(tool.calls).toEqual([]);
     await activateOwn();
   }, 30_000);

@@ -2651,6 +2651,7 @@ class AsyncSecrets:
         name: str,
         value: str,
         hosts: Sequence[str],
+        approval: Literal["required"] | Omit | None = OMIT,
         idempotency_key: str | None = None,
         timeout_seconds: float | None = None,
     ) -> m.Secret:
@@ -2662,6 +2663,7 @@ class AsyncSecrets:
         :param name: The name by which requests refer to the secret: ``{{secret.github_token}}``.
         :param value: Stored encrypted and never returned.
         :param hosts: The only hosts that the secret is sent to: ``api.github.com`` stands for HTTPS and port 443, ``tools.example:8443`` for another port, ``http://127.0.0.1:3000`` for HTTP. There are no wildcards.
+        :param approval: ``required``: only tools use the secret, and a person approves every call of them, whatever a version of an agent says. null: the agent decides.
         """
         call = Call(
             "POST",
@@ -2670,6 +2672,7 @@ class AsyncSecrets:
                 name=name,
                 value=value,
                 hosts=hosts,
+                approval=approval,
             ),
             idempotency_key=new_key(idempotency_key),
             timeout_seconds=timeout_seconds,
@@ -2731,6 +2734,7 @@ class AsyncSecrets:
         *,
         value: str | None = None,
         hosts: Sequence[str] | None = None,
+        approval: Literal["required"] | Omit | None = OMIT,
         idempotency_key: str | None = None,
         timeout_seconds: float | None = None,
     ) -> m.Secret:
@@ -2741,6 +2745,7 @@ class AsyncSecrets:
 
         :param value: Stored encrypted and never returned.
         :param hosts: Replaces the hosts. A host that is new needs ``value`` again.
+        :param approval: ``required``: only tools use the secret, and a person approves every call of them, whatever a version of an agent says. null: the agent decides.
         """
         call = Call(
             "PATCH",
@@ -2751,6 +2756,7 @@ class AsyncSecrets:
             body=body_of(
                 value=given(value),
                 hosts=given(hosts),
+                approval=approval,
             ),
             idempotency_key=new_key(idempotency_key),
             timeout_seconds=timeout_seconds,
@@ -2790,6 +2796,7 @@ class AsyncAgentSecrets:
         name: str,
         value: str,
         hosts: Sequence[str],
+        approval: Literal["required"] | Omit | None = OMIT,
         idempotency_key: str | None = None,
         timeout_seconds: float | None = None,
     ) -> m.Secret:
@@ -2801,6 +2808,7 @@ class AsyncAgentSecrets:
         :param name: The name by which requests refer to the secret: ``{{secret.github_token}}``.
         :param value: Stored encrypted and never returned.
         :param hosts: The only hosts that the secret is sent to: ``api.github.com`` stands for HTTPS and port 443, ``tools.example:8443`` for another port, ``http://127.0.0.1:3000`` for HTTP. There are no wildcards.
+        :param approval: ``required``: only tools use the secret, and a person approves every call of them, whatever a version of an agent says. null: the agent decides.
         """
         call = Call(
             "POST",
@@ -2812,6 +2820,7 @@ class AsyncAgentSecrets:
                 name=name,
                 value=value,
                 hosts=hosts,
+                approval=approval,
             ),
             idempotency_key=new_key(idempotency_key),
             timeout_seconds=timeout_seconds,
@@ -2880,6 +2889,7 @@ class AsyncAgentSecrets:
         *,
         value: str | None = None,
         hosts: Sequence[str] | None = None,
+        approval: Literal["required"] | Omit | None = OMIT,
         idempotency_key: str | None = None,
         timeout_seconds: float | None = None,
     ) -> m.Secret:
@@ -2890,6 +2900,7 @@ class AsyncAgentSecrets:
 
         :param value: Stored encrypted and never returned.
         :param hosts: Replaces the hosts. A host that is new needs ``value`` again.
+        :param approval: ``required``: only tools use the secret, and a person approves every call of them, whatever a version of an agent says. null: the agent decides.
         """
         call = Call(
             "PATCH",
@@ -2901,6 +2912,7 @@ class AsyncAgentSecrets:
             body=body_of(
                 value=given(value),
                 hosts=given(hosts),
+                approval=approval,
             ),
             idempotency_key=new_key(idempotency_key),
             timeout_seconds=timeout_seconds,

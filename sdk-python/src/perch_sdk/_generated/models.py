@@ -132,6 +132,7 @@ __all__ = [
     "SearchReport",
     "Secret",
     "SecuritySettings",
+    "SecuritySettingsApprovals",
     "SecuritySettingsHsts",
     "SecuritySettingsIpWhitelist",
     "SecuritySettingsMfa",
@@ -519,6 +520,8 @@ class SecuritySettings(Model):
     hsts: SecuritySettingsHsts | None = None
     rate_limit: SecuritySettingsRateLimit | None = None
     mfa: SecuritySettingsMfa | None = None
+    approvals: SecuritySettingsApprovals | None = None
+    """Calls that a person must approve, whatever a version says. A version can only ask for more: more approvers, a second factor, or another time to decide."""
 
 
 class SecuritySettingsIpWhitelist(Model):
@@ -558,6 +561,15 @@ class SecuritySettingsRateLimit(Model):
 class SecuritySettingsMfa(Model):
     enabled: bool
     operations: list[Literal["delete", "update"]]
+
+
+class SecuritySettingsApprovals(Model):
+    """Calls that a person must approve, whatever a version says. A version can only ask for more: more approvers, a second factor, or another time to decide."""
+
+    tools: list[str] | None = None
+    """Names of tools: that of an HTTP tool, of an MCP server for all of its tools, or a server's own name for one tool."""
+    hosts: list[str] | None = None
+    """Hosts: calls of HTTP tools and MCP servers there, on any port. There are no wildcards."""
 
 
 class RedactedAgentAuthOauth2(Model):
@@ -1521,10 +1533,12 @@ class Secret(Model):
     agent_id: str | None
     """The only agent that can use the secret. null: all agents."""
     hosts: list[str]
+    approval: Literal["required"] | None
+    """``required``: only tools use the secret, and a person approves every call of them, whatever a version of an agent says. null: the agent decides."""
     created_by: str | None
     created_at: datetime
     updated_by: str | None
-    """The key that changed the value or the hosts last."""
+    """The key that changed the secret last."""
     updated_at: datetime
     last_used_at: datetime | None
     """When a call last asked for the secret. May be a minute out of date."""
@@ -1840,6 +1854,7 @@ decodes(
     hsts=one(SecuritySettingsHsts),
     rate_limit=one(SecuritySettingsRateLimit),
     mfa=one(SecuritySettingsMfa),
+    approvals=one(SecuritySettingsApprovals),
 )
 decodes(
     Agent,

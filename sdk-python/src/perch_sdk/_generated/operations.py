@@ -2649,6 +2649,7 @@ class Secrets:
         name: str,
         value: str,
         hosts: Sequence[str],
+        approval: Literal["required"] | Omit | None = OMIT,
         idempotency_key: str | None = None,
         timeout_seconds: float | None = None,
     ) -> m.Secret:
@@ -2660,6 +2661,7 @@ class Secrets:
         :param name: The name by which requests refer to the secret: ``{{secret.github_token}}``.
         :param value: Stored encrypted and never returned.
         :param hosts: The only hosts that the secret is sent to: ``api.github.com`` stands for HTTPS and port 443, ``tools.example:8443`` for another port, ``http://127.0.0.1:3000`` for HTTP. There are no wildcards.
+        :param approval: ``required``: only tools use the secret, and a person approves every call of them, whatever a version of an agent says. null: the agent decides.
         """
         call = Call(
             "POST",
@@ -2668,6 +2670,7 @@ class Secrets:
                 name=name,
                 value=value,
                 hosts=hosts,
+                approval=approval,
             ),
             idempotency_key=new_key(idempotency_key),
             timeout_seconds=timeout_seconds,
@@ -2729,6 +2732,7 @@ class Secrets:
         *,
         value: str | None = None,
         hosts: Sequence[str] | None = None,
+        approval: Literal["required"] | Omit | None = OMIT,
         idempotency_key: str | None = None,
         timeout_seconds: float | None = None,
     ) -> m.Secret:
@@ -2739,6 +2743,7 @@ class Secrets:
 
         :param value: Stored encrypted and never returned.
         :param hosts: Replaces the hosts. A host that is new needs ``value`` again.
+        :param approval: ``required``: only tools use the secret, and a person approves every call of them, whatever a version of an agent says. null: the agent decides.
         """
         call = Call(
             "PATCH",
@@ -2749,6 +2754,7 @@ class Secrets:
             body=body_of(
                 value=given(value),
                 hosts=given(hosts),
+                approval=approval,
             ),
             idempotency_key=new_key(idempotency_key),
             timeout_seconds=timeout_seconds,
@@ -2788,6 +2794,7 @@ class AgentSecrets:
         name: str,
         value: str,
         hosts: Sequence[str],
+        approval: Literal["required"] | Omit | None = OMIT,
         idempotency_key: str | None = None,
         timeout_seconds: float | None = None,
     ) -> m.Secret:
@@ -2799,6 +2806,7 @@ class AgentSecrets:
         :param name: The name by which requests refer to the secret: ``{{secret.github_token}}``.
         :param value: Stored encrypted and never returned.
         :param hosts: The only hosts that the secret is sent to: ``api.github.com`` stands for HTTPS and port 443, ``tools.example:8443`` for another port, ``http://127.0.0.1:3000`` for HTTP. There are no wildcards.
+        :param approval: ``required``: only tools use the secret, and a person approves every call of them, whatever a version of an agent says. null: the agent decides.
         """
         call = Call(
             "POST",
@@ -2810,6 +2818,7 @@ class AgentSecrets:
                 name=name,
                 value=value,
                 hosts=hosts,
+                approval=approval,
             ),
             idempotency_key=new_key(idempotency_key),
             timeout_seconds=timeout_seconds,
@@ -2878,6 +2887,7 @@ class AgentSecrets:
         *,
         value: str | None = None,
         hosts: Sequence[str] | None = None,
+        approval: Literal["required"] | Omit | None = OMIT,
         idempotency_key: str | None = None,
         timeout_seconds: float | None = None,
     ) -> m.Secret:
@@ -2888,6 +2898,7 @@ class AgentSecrets:
 
         :param value: Stored encrypted and never returned.
         :param hosts: Replaces the hosts. A host that is new needs ``value`` again.
+        :param approval: ``required``: only tools use the secret, and a person approves every call of them, whatever a version of an agent says. null: the agent decides.
         """
         call = Call(
             "PATCH",
@@ -2899,6 +2910,7 @@ class AgentSecrets:
             body=body_of(
                 value=given(value),
                 hosts=given(hosts),
+                approval=approval,
             ),
             idempotency_key=new_key(idempotency_key),
             timeout_seconds=timeout_seconds,

@@ -36,6 +36,7 @@ __all__ = [
     "RuntimeHttpParam",
     "RuntimeModelParam",
     "RuntimeParam",
+    "SecuritySettingsPatchApprovalsParam",
     "SecuritySettingsPatchHstsParam",
     "SecuritySettingsPatchIpWhitelistParam",
     "SecuritySettingsPatchMfaParam",
@@ -216,6 +217,7 @@ class SecuritySettingsPatchParam(TypedDict):
     hsts: NotRequired[SecuritySettingsPatchHstsParam | m.SecuritySettingsHsts | None]
     rateLimit: NotRequired[SecuritySettingsPatchRateLimitParam | m.SecuritySettingsRateLimit | None]
     mfa: NotRequired[SecuritySettingsPatchMfaParam | m.SecuritySettingsMfa | None]
+    approvals: NotRequired[SecuritySettingsPatchApprovalsParam | m.SecuritySettingsApprovals | None]
 
 
 class SecuritySettingsPatchIpWhitelistParam(TypedDict):
@@ -245,6 +247,15 @@ class SecuritySettingsPatchRateLimitParam(TypedDict):
 class SecuritySettingsPatchMfaParam(TypedDict):
     enabled: bool
     operations: Sequence[Literal["delete", "update"]]
+
+
+class SecuritySettingsPatchApprovalsParam(TypedDict):
+    """Calls that a person must approve, whatever a version says. A version can only ask for more: more approvers, a second factor, or another time to decide."""
+
+    tools: NotRequired[Sequence[str]]
+    """Names of tools: that of an HTTP tool, of an MCP server for all of its tools, or a server's own name for one tool."""
+    hosts: NotRequired[Sequence[str]]
+    """Hosts: calls of HTTP tools and MCP servers there, on any port. There are no wildcards."""
 
 
 class AgentAuthOauth2Param(TypedDict):

@@ -8,6 +8,8 @@ export interface FoundSecret {
   readonly value: string;
   /** The only origins (scheme, host and port) that it is sent to. */
   readonly origins: readonly string[];
+  /** Only calls that a person approved carry it. */
+  readonly needsApproval?: boolean;
 }
 
 /** Those that exist, by name, as they are now: with one statement, and never from a cache. An agent's own takes precedence. */

@@ -1,3 +1,4 @@
+import { verifies } from "@perch/testkit/verifies.ts";
 import { describe, expect, test } from "vitest";
 import { createRedactor } from "../../../test/support/create-redactor.ts";
 import { RefusedAddressError } from "../address-guard.ts";
@@ -25,7 +26,9 @@ function setUp(secrets: Readonly<Record<string, Partial<FoundSecret>>>) {
   });
   const resolve = (headers: Record<string, string>, query: Record<string, string> = {}, at: string = url) =>
     resolveCall(owner, { subject: "The tool search", url: at, headers, query });
-  return { asked, refused, resolve };
+  const resolveApproved = (headers: Record<string, string>) =>
+    resolveCall(owner, { subject: "The tool search", url, headers, isApproved: true });
+  return { asked, refused, resolve, resolveApproved };
 }
 
 describe("resolving the secrets of a call", () => {
@@ -55,6 +58,16 @@ describe("resolving the secrets of a call", () => {
     const { resolve, asked } = setUp({ a: { value: "{{secret.b}}$&$1" }, b: {} });
     expect((await resolve({ x: "{{secret.a}}" })).headers).toEqual({ x: "{{secret.b}}$&$1" });
     expect(asked).toEqual([["a"]]);
+  });
+
+  test("puts a secret that needs approval only into a call that is approved", async () => {
+    verifies("approvals.floor");
+    const { resolve, resolveApproved, refused } = setUp({ a: { needsApproval: true }, b: {} });
+    const headers = { x: "{{secret.a}}{{secret.b}}" };
+    const why = "The tool search cannot be called: the secret a needs a person's approval of each call";
+    await expect(resolve(headers)).rejects.toThrow(why);
+    expect(refused).toEqual(["approval"]);
+    expect((await resolveApproved(headers)).headers).toEqual({ x: "value-of-avalue-of-b" });
   });
 
   test("names all secrets that are missing, and what to do", async () => {

@@ -14,6 +14,8 @@ export interface CallTemplate {
   readonly url: string | URL;
   readonly headers?: Templates | undefined;
   readonly query?: Templates | undefined;
+  /** A person approved the call, or it only asks what could be called. Left out: it carries no secret that needs approval. */
+  readonly isApproved?: boolean;
 }
 
 /** The resolved headers and parameters of a call, and how to remove the secrets in them from all answers. */
@@ -30,7 +32,7 @@ export interface ResolvedCall {
  */
 export type ResolveCall = (owner: SecretOwner, call: CallTemplate) => Promise<ResolvedCall>;
 
-export type SecretRefusal = "missing" | "host";
+export type SecretRefusal = "missing" | "host" | "approval";
 
 /**
  * Nothing was sent, and repeating the call would not help. The message is for users and for the model: it contains the
@@ -39,6 +41,7 @@ export type SecretRefusal = "missing" | "host";
 export class RefusedSecretError extends OutsideError {}
 export class MissingSecretError extends RefusedSecretError {}
 export class SecretHostError extends RefusedSecretError {}
+export class UnapprovedSecretError extends RefusedSecretError {}
 
 /** Whether the error means that nothing may be sent, because of a secret or of the address. */
 export const isRefusedCall = (error: unknown): error is Error =>
@@ -65,7 +68,7 @@ const quantity = (names: readonly string[], one: string, several: string): strin
 
 /** The first reason why a call may not carry the secrets it refers to, in words; undefined if it may. */
 export function findRefusal(
-  { subject, url, ...templates }: CallTemplate,
+  { subject, url, isApproved = false, ...templates }: CallTemplate,
   { agentId }: SecretOwner,
   found: ReadonlyMap<string, FoundSecret>,
 ): RefusedSecretError | undefined {
@@ -79,6 +82,13 @@ export function findRefusal(
     const forAgent = agentId === null ? "" : ", or POST /v1/agents/{agent_id}/secrets for one agent alone";
     const what = quantity(missing, "does not exist. Create it", "do not exist. Create them");
     return new MissingSecretError(`${subject} cannot be called: ${what}: POST /v1/secrets${forAgent}.`);
+  }
+  const unapproved = isApproved ? [] : names.filter((name) => found.get(name)?.needsApproval);
+  if (unapproved.length > 0) {
+    const what = quantity(unapproved, "needs", "need");
+    return new UnapprovedSecretError(
+      `${subject} cannot be called: ${what} a person's approval of each call, and only tools, in runs that began since then, wait for it.`,
+    );
   }
   const { origin } = parseAllowedUrl(url);
   const elsewhere = names.filter((name) => !found.get(name)?.origins.includes(origin));
@@ -119,6 +129,7 @@ export const createResolveCall =
     const refusal = findRefusal(call, owner, found);
     if (refusal instanceof MissingSecretError) onRefused("missing");
     if (refusal instanceof SecretHostError) onRefused("host");
+    if (refusal instanceof UnapprovedSecretError) onRefused("approval");
     if (refusal) throw refusal;
     const findValue = (name: string): string => found.get(name)?.value ?? "";
     const resolve = (template: string): string => replaceSecrets(template, findValue);

@@ -32,9 +32,13 @@ interface NamedTarget {
   readonly target: HttpTarget;
 }
 
+interface HttpCall extends NamedTarget {
+  readonly isApproved: boolean;
+}
+
 export async function callHttpTool(
   deps: ToolDeps,
-  { name, target }: NamedTarget,
+  { name, target, isApproved }: HttpCall,
   args: ToolArguments,
   context: ToolCallContext,
 ): Promise<ToolResult> {
@@ -44,7 +48,7 @@ export async function callHttpTool(
   const tool = connection && { type: "http" as const, name, url, connection };
   const { owner: user, signal } = context;
   return callWithAccount(deps, { user, tool, signal }, (login) =>
-    sendRequest(deps, { name, target }, request, context, login),
+    sendRequest(deps, { name, target, isApproved }, request, context, login),
   );
 }
 
@@ -55,13 +59,13 @@ interface ToolRequest {
 
 async function sendRequest(
   { fetch, version, resolveCall }: ToolDeps,
-  { name, target }: NamedTarget,
+  { name, target, isApproved }: HttpCall,
   { url, body }: ToolRequest,
   { owner, idempotencyKey, requestId, trace, signal }: ToolCallContext,
   login: Login,
 ): Promise<ToolResult> {
   const { headers, query } = target;
-  const secrets = await resolveCall(owner, { subject: `The tool ${name}`, url, headers, query });
+  const secrets = await resolveCall(owner, { subject: `The tool ${name}`, url, headers, query, isApproved });
   const redactor = login.addTo(secrets.redactor);
   for (const [parameter, value] of Object.entries(secrets.query)) url.searchParams.set(parameter, value);
   try {

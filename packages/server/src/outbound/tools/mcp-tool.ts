@@ -1,6 +1,7 @@
 import type { CallToolResult, MCPClient } from "@ai-sdk/mcp";
 import type { McpTool } from "@perch/contract";
 import type { z } from "zod";
+import type { ApprovalFloor } from "../../platform/approval-floor.ts";
 import { storableJson, storableText } from "../../platform/storable-text.ts";
 import { traceHeaders } from "../../platform/trace-parent.ts";
 import type { Redactor } from "../secrets/redactor.ts";
@@ -8,6 +9,7 @@ import { adviseLogin } from "../secrets/resolve-call.ts";
 import { agentHeaders } from "../signing/agent-headers.ts";
 import { callWithAccount, type Login } from "./call-with-account.ts";
 import { type ToolUser, usedConnection } from "./find-token.ts";
+import { whyUnderFloor } from "./floor-rules.ts";
 import { withMcpClient } from "./mcp-client.ts";
 import {
   failedResult,
@@ -49,7 +51,7 @@ export function listMcpTools(
   const tool = connection && { type: "mcp" as const, name, url, connection };
   const subject = `The MCP server ${name}`;
   return callWithAccount(deps, { user, tool, signal }, async (login) => {
-    const own = await deps.resolveCall(user, { ...server, subject });
+    const own = await deps.resolveCall(user, { ...server, subject, isApproved: true });
     const ofRun = run && { "x-request-id": run.requestId, ...traceHeaders(run.trace) };
     const redactor = login.addTo(own.redactor);
     const client = {
@@ -63,28 +65,39 @@ export function listMcpTools(
       maxTotalBytes: maxListingBytes,
       signal,
     };
-    return withMcpClient(deps, client, (opened) => listAllPages(opened, server, redactor, signal));
+    return withMcpClient(deps, client, (opened) =>
+      listAllPages(opened, { server, floor: run?.floor }, redactor, signal),
+    );
   });
 }
 
+interface Listing {
+  readonly server: Server;
+  readonly floor: ApprovalFloor | undefined;
+}
+
 /** A server that renamed a tool must not have made it free of approval. */
-function withMissing(
-  tools: readonly ListedTool[],
-  { approval: policy, tool_approvals: ofTools = {} }: Server,
-): ListedTool[] {
+function withMissing(tools: readonly ListedTool[], { server, floor }: Listing): ListedTool[] {
+  const { approval: policy, tool_approvals: ofTools = {} } = server;
   const names = new Set(tools.map(({ target }) => target.tool));
   const missing = Object.entries(ofTools).flatMap(([name, each]) => (names.has(name) ? [] : [each]));
   const approval = approvalOfUnnamed(policy, missing);
-  return tools.map((each) => (approval && !Object.hasOwn(ofTools, each.target.tool) ? { ...each, approval } : each));
+  if (!approval) return [...tools];
+  return tools.map((each) => {
+    const { tool } = each.target;
+    if (Object.hasOwn(ofTools, tool)) return each;
+    const because = whyUnderFloor(floor, server, tool);
+    return { ...each, approval: because === undefined ? approval : { ...approval, because, invokerMayDecide: false } };
+  });
 }
 
 async function listAllPages(
   client: MCPClient,
-  definition: Server,
+  listing: Listing,
   redactor: Redactor,
   signal: AbortSignal,
 ): Promise<ListedTool[]> {
-  const { name: server, url, headers, connection, approval: policy, tool_approvals: ofTools = {} } = definition;
+  const { name: server, url, headers, connection, approval: policy, tool_approvals: ofTools = {} } = listing.server;
   const stateless = client.initializeResult.protocolVersion >= firstStatelessVersion;
   const shared = {
     ...(headers && { headers }),
@@ -100,8 +113,9 @@ async function listAllPages(
     });
     const before = found.size;
     const listed = page.tools.map(({ name: tool, description, title, inputSchema, annotations }) => {
-      // The definition's word on this very tool wins.
-      const approval = resolveApproval(Object.hasOwn(ofTools, tool) ? ofTools[tool] : policy, annotations);
+      // The definition's word on this very tool wins, except over the floor.
+      const ownPolicy = Object.hasOwn(ofTools, tool) ? ofTools[tool] : policy;
+      const approval = resolveApproval(ownPolicy, annotations, whyUnderFloor(listing.floor, listing.server, tool));
       return {
         server,
         description: storableText(description ?? title ?? ""),
@@ -120,7 +134,7 @@ async function listAllPages(
     for (const [at, each] of listed.entries()) found.set(each.target.tool, { ...each, ...searched[at] });
     cursor = page.nextCursor;
     // A page that brings no tool ends the listing, whatever its cursor says.
-    if (!cursor || found.size === before) return withMissing([...found.values()], definition);
+    if (!cursor || found.size === before) return withMissing([...found.values()], listing);
   }
   throw new PermanentToolError(`The MCP server ${server} lists its tools on more than ${maxPages} pages.`);
 }
@@ -128,11 +142,12 @@ async function listAllPages(
 interface NamedTarget {
   readonly definition: RunTool["definition"];
   readonly target: McpTarget;
+  readonly isApproved: boolean;
 }
 
 export async function callMcpTool(
   deps: ToolDeps,
-  { definition, target }: NamedTarget,
+  { definition, target, isApproved }: NamedTarget,
   args: ToolArguments,
   context: ToolCallContext,
 ): Promise<ToolResult> {
@@ -141,7 +156,7 @@ export async function callMcpTool(
   const { owner: user, signal } = context;
   try {
     return await callWithAccount(deps, { user, tool, signal }, (login) =>
-      callOnce(deps, { definition, target }, args, context, login),
+      callOnce(deps, { definition, target, isApproved }, args, context, login),
     );
   } catch (error) {
     if (error instanceof PermanentToolError) return failedResult(error.message, error.summary);
@@ -151,14 +166,14 @@ export async function callMcpTool(
 
 async function callOnce(
   deps: ToolDeps,
-  { definition, target }: NamedTarget,
+  { definition, target, isApproved }: NamedTarget,
   args: ToolArguments,
   { owner, idempotencyKey, requestId, trace, signal }: ToolCallContext,
   login: Login,
 ): Promise<ToolResult> {
   const { url, tool, stateless = false } = target;
   const subject = `The tool ${definition.name}`;
-  const own = await deps.resolveCall(owner, { ...target, subject });
+  const own = await deps.resolveCall(owner, { ...target, subject, isApproved });
   const redactor = login.addTo(own.redactor);
   const connection = {
     subject,

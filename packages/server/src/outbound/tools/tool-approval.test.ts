@@ -28,6 +28,30 @@ describe("the policy of a tool in a definition", () => {
   });
 });
 
+describe("under a floor", () => {
+  const floor = "The settings ask.";
+
+  test("no policy lets a call be made without a person", () => {
+    verifies("approvals.floor");
+    const harmless = { readOnlyHint: true };
+    const when = [{ argument: "amount", op: "gt" as const, value: 100 }];
+    for (const policy of [undefined, "never", "always", "destructive", { when: "destructive" }, { when }] as const)
+      expect(whyApprovalNeeded(resolveApproval(policy, harmless, floor), { amount: 1 })).toBe(floor);
+  });
+
+  test("what a policy asks for counts where it is more, also of a tool that is declared harmless", () => {
+    const policy = { when: "destructive", approvers: 3, second_factor: true, expires_after_seconds: 60 } as const;
+    const more = { approvers: 3, secondFactor: true, expiresAfterSeconds: 60 };
+    expect(resolveApproval(policy, { readOnlyHint: true }, floor)).toMatchObject(more);
+  });
+
+  test("the invoker may not decide, even if the policy allows it", () => {
+    verifies("approvals.floor");
+    expect(resolveApproval({ invoker_may_decide: true })).toMatchObject({ invokerMayDecide: true });
+    expect(resolveApproval({ invoker_may_decide: true }, {}, floor)).toMatchObject({ invokerMayDecide: false });
+  });
+});
+
 describe("a condition on an argument", () => {
   test.each([
     ["eq", "de", "de", true],

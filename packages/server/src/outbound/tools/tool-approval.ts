@@ -45,11 +45,22 @@ const destructive =
 const isHarmless = ({ readOnlyHint, destructiveHint }: ToolHints): boolean =>
   readOnlyHint === true || destructiveHint === false;
 
-/** Undefined if its calls need no approval. The server's hints count only if the definition asks for them. */
+/** Every call, and not decided by the invoker: the definition's own settings count only where they ask for more. */
+const raise = (policy: ApprovalPolicy | McpApprovalPolicy | undefined, because: string): ToolApproval => {
+  const { when: _, ...settings }: Settings = typeof policy === "object" ? policy : {};
+  return toApproval({ ...settings, invoker_may_decide: false }, because);
+};
+
+/**
+ * Undefined if its calls need no approval. The server's hints count only if the definition asks for them, and not if `floor` is given:
+ * why every call of this tool needs a person, whatever the definition says.
+ */
 export function resolveApproval(
   policy: ApprovalPolicy | McpApprovalPolicy | undefined,
   hints: ToolHints = {},
+  floor?: string,
 ): ToolApproval | undefined {
+  if (floor !== undefined) return raise(policy, floor);
   if (policy === undefined || policy === "never") return undefined;
   const settings: Settings = typeof policy === "object" ? policy : policy === "always" ? {} : { when: policy };
   if (settings.when !== "destructive") return toApproval(settings, always);
@@ -133,6 +144,10 @@ function whyOf(args: unknown, condition: ApprovalCondition): string | undefined 
   if (!expected.has(typeof value as "string")) return `${name} should be a ${[...expected].join(" or ")}, and is not.`;
   return holds(value, condition) ? `${name} ${ruleOf(condition)}.` : undefined;
 }
+
+/** Whether a person has approved a call that is made. */
+export const isAlwaysApproved = (approval: ToolApproval | undefined): boolean =>
+  approval !== undefined && approval.when === undefined;
 
 /** Why a call with these arguments needs a person; undefined if it needs none. Shows the rule, never the arguments. */
 export function whyApprovalNeeded(approval: ToolApproval | undefined, args: unknown): string | undefined {

@@ -1,5 +1,6 @@
 import type { HttpTool } from "@perch/contract";
 import type { z } from "zod";
+import type { ApprovalFloor } from "../../platform/approval-floor.ts";
 import type { TraceParent } from "../../platform/trace-parent.ts";
 import type { ToolDefinition } from "../models/model.ts";
 import type { CreateRedactor } from "../secrets/redactor.ts";
@@ -90,7 +91,9 @@ export interface ToolCallContext {
 }
 
 /** The run in which servers are asked for their tools. A preflight is in none. */
-export type ListingRun = Pick<ToolCallContext, "requestId" | "trace">;
+export interface ListingRun extends Pick<ToolCallContext, "requestId" | "trace"> {
+  readonly floor?: ApprovalFloor | undefined;
+}
 
 /** The result that the model gets. A failed result goes to the model too, which may correct itself. */
 export interface ToolResult {

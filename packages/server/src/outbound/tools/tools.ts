@@ -1,7 +1,9 @@
 import type { AgentDefinition, AskPersonTool, HttpTool, McpTool } from "@perch/contract";
 import type { z } from "zod";
+import type { ApprovalFloor } from "../../platform/approval-floor.ts";
 import { isRefusedCall } from "../secrets/resolve-call.ts";
 import { NotConnectedError, type ToolUser, usedConnection } from "./find-token.ts";
+import { whyUnderFloor } from "./floor-rules.ts";
 import { callHttpTool } from "./http-tool.ts";
 import { callMcpTool, listMcpTools } from "./mcp-tool.ts";
 import {
@@ -14,7 +16,7 @@ import {
   type ToolDeps,
   type ToolResult,
 } from "./tool.ts";
-import { approvalOfQuestion, resolveApproval } from "./tool-approval.ts";
+import { approvalOfQuestion, isAlwaysApproved, resolveApproval } from "./tool-approval.ts";
 import { PermanentToolError } from "./tool-errors.ts";
 import { assertWithinLimits, type ListedTool, nameTools } from "./tool-set.ts";
 import { truncateResult } from "./truncate-text.ts";
@@ -42,9 +44,9 @@ export interface Tools {
 
 export const createTools = (deps: ToolDeps): Tools => ({ list: createListTools(deps), call: createCallTool(deps) });
 
-const toHttpRunTool = (tool: z.infer<typeof HttpTool>): RunTool => {
+const toHttpRunTool = (tool: z.infer<typeof HttpTool>, floor: ApprovalFloor | undefined): RunTool => {
   const { name, description, parameters, method, url, headers, query } = tool;
-  const approval = resolveApproval(tool.approval);
+  const approval = resolveApproval(tool.approval, {}, whyUnderFloor(floor, tool));
   const connection = tool.connection && usedConnection(tool.connection);
   const optional = { ...(headers && { headers }), ...(query && { query }), ...(connection && { connection }) };
   return {
@@ -92,7 +94,7 @@ function createListTools(deps: ToolDeps): ListTools {
   return async (tools, owner, signal, run) => {
     const named = tools.flatMap((tool) => {
       if (tool.type === "mcp") return [];
-      return tool.type === "http" ? toHttpRunTool(tool) : toQuestionTool(tool);
+      return tool.type === "http" ? toHttpRunTool(tool, run?.floor) : toQuestionTool(tool);
     });
     const servers = tools.filter((tool) => tool.type === "mcp");
     // When one server fails, the requests to the others are aborted.
@@ -119,8 +121,9 @@ const isObject = (value: unknown): value is ToolArguments =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 function createCallTool(deps: ToolDeps): CallTool {
-  return async ({ definition, target }, args, context) => {
+  return async ({ definition, target, approval }, args, context) => {
     const { name } = definition;
+    const isApproved = isAlwaysApproved(approval);
     if (target.kind === "echo") return { content: truncateResult(JSON.stringify(args) ?? "null"), failed: false };
     if (target.kind === "unconnected") return failedResult(target.content, target.reason);
     if (target.kind === "person") return failedResult("Only a person answers this. Nothing was called.");
@@ -131,8 +134,8 @@ function createCallTool(deps: ToolDeps): CallTool {
     }
     try {
       return target.kind === "http"
-        ? await callHttpTool(deps, { name, target }, args, context)
-        : await callMcpTool(deps, { definition, target }, args, context);
+        ? await callHttpTool(deps, { name, target, isApproved }, args, context)
+        : await callMcpTool(deps, { definition, target, isApproved }, args, context);
     } catch (error) {
       if (isRefusedCall(error)) return failedResult(error.message);
       if (error instanceof NotConnectedError) return failedResult(error.content, error.message);

@@ -1,10 +1,11 @@
-import { type AgentSortField, type AgentStatus, agentNamePattern } from "@perch/contract";
+import { type AgentSortField, type AgentStatus, agentNamePattern, type SecuritySettings } from "@perch/contract";
 import { type Selectable, sql } from "kysely";
 import type { StoredAuth } from "../../auth/agent-auth.ts";
 import type { Scope } from "../../auth/caller.ts";
 import type { GracePeriod } from "../../auth/grace-period.ts";
 import type { OrganisationTransaction } from "../../db/database.ts";
 import type { Agents } from "../../db/generated-rows.ts";
+import type { AgentKey } from "../../platform/agent-key.ts";
 import { parsePublicId } from "../../platform/ids.ts";
 import { sortOrder } from "../envelopes.ts";
 import type { Transition } from "../transitions.ts";
@@ -30,6 +31,20 @@ export const findAgent = async (
   scope: Scope,
   ref: string,
 ): Promise<AgentRow | undefined> => agentByRef(trx, scope, ref)?.selectAll().executeTakeFirst();
+
+/** Also of a deleted agent: runs of it may be under way. */
+export async function findSecurity(
+  trx: OrganisationTransaction,
+  { organisationId, agentId }: AgentKey,
+): Promise<SecuritySettings> {
+  const row = await trx
+    .selectFrom("agents")
+    .select("security")
+    .where("organisation_id", "=", organisationId)
+    .where("id", "=", agentId)
+    .executeTakeFirst();
+  return (row?.security ?? {}) as SecuritySettings;
+}
 
 /** Word for word the condition of an index. */
 const hasSettings = sql<boolean>`(auth is not null or security <> '{}'::jsonb)`;

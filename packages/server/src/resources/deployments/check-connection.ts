@@ -40,7 +40,8 @@ export async function findClientSecretRefusal(
   const names = secretNamesOf({ headers });
   if (names.length === 0) return undefined;
   const found = await findSecrets(agent, names);
-  return findRefusal({ subject: `The provider of the tool ${name}`, url: tokenEndpoint, headers }, agent, found);
+  const call = { subject: `The provider of the tool ${name}`, url: tokenEndpoint, headers, isApproved: true };
+  return findRefusal(call, agent, found);
 }
 
 export function createCheckConnection({

@@ -17,6 +17,7 @@ import type { EngineTasks } from "../engine-tasks/engine-tasks.ts";
 import { page, single, uncountedPage } from "../envelopes.ts";
 import type { Handlers, RequestContext } from "../handlers.ts";
 import type { Quotas } from "../quotas/quotas.ts";
+import { findApprovalFloor } from "../secrets/approval-floors.ts";
 import * as environment from "./change-environment.ts";
 import * as queries from "./deployment-queries.ts";
 import { deleteOldestEnded } from "./kept-deployments.ts";
@@ -153,7 +154,8 @@ export const deploymentHandlers = (deps: DeploymentDeps) => {
           const key = toAgentKey(agent);
           await quotas.requireRoom(trx, caller.organisation, "deploymentsPerAgent", agent.id);
           const definition = await ensureVersion(trx, agent, body, caller, quotas);
-          await requireUnderstood(db, featuresNeededBy(definition));
+          const floor = await findApprovalFloor(trx, key, { definition, security: storedDefinition(agent).security });
+          await requireUnderstood(db, featuresNeededBy(definition, floor));
           const row = await queries.insertPendingDeployment(trx, key, {
             id: newUuid(),
             environment: body.environment,

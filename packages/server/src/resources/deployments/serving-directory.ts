@@ -4,6 +4,7 @@ import type { Database } from "../../db/database.ts";
 import type { Shares } from "../../fairness/shares.ts";
 import type { AgentKey } from "../../platform/agent-key.ts";
 import type { AgentRow } from "../agents/agent-queries.ts";
+import { type ApprovalFloors, createApprovalFloors } from "../secrets/approval-floors.ts";
 import type { Definitions, NamedDefinition } from "./definitions.ts";
 import { listServingDeployments } from "./deployment-queries.ts";
 import type { Arm, Serving } from "./deployment-rules.ts";
@@ -17,6 +18,8 @@ export interface ServingDirectory {
   readonly find: (agent: AgentKey, environment: string, epoch: Epoch) => Promise<Serving<NamedDefinition> | undefined>;
   readonly findVersion: (agent: AgentKey, label: string, epoch: Epoch) => Promise<NamedDefinition | undefined>;
   readonly nameDraft: (agent: AgentRow) => Promise<NamedDefinition>;
+  /** The calls that a person must approve in a run of any version, by the settings outside it. */
+  readonly findApprovalFloor: ApprovalFloors;
   /** For development: the draft runs if neither an environment nor a version is named, whatever is deployed. */
   readonly draftByDefault: boolean;
 }
@@ -70,6 +73,7 @@ export function createServingDirectory(deps: ServingDirectoryDeps): ServingDirec
         return row && definitions.nameVersion(agent, row);
       }),
     nameDraft: definitions.nameDraft,
+    findApprovalFloor: createApprovalFloors({ db, cacheBytes: partOf, now }),
     draftByDefault,
   };
 }

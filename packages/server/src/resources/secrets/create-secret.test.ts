@@ -27,6 +27,7 @@ describe(create, () => {
     expect(data).toEqual({
       name: "github_token",
       agent_id: null,
+      approval: null,
       hosts: ["api.github.com"],
       created_by: keyId,
       created_at: time,

@@ -19,10 +19,10 @@ const useIsCurrentMs = 60_000;
 /** Read for every call: a changed value counts from the next call on every worker, and none becomes part of a run's journal. */
 export function createFindSecrets({ db, sealer, logger, now }: FindSecretsDeps): FindSecrets {
   const open = (row: UsableSecret): FoundSecret | undefined => {
-    const { organisation_id: organisationId, agent_id: agentId, name, hosts } = row;
+    const { organisation_id: organisationId, agent_id: agentId, name, hosts, approval } = row;
     try {
-      const value = openSecretValue(sealer, row.sealed_value, { organisationId, agentId, name, hosts });
-      return { value, origins: hosts.map(originOf) };
+      const value = openSecretValue(sealer, row.sealed_value, { organisationId, agentId, name, hosts, approval });
+      return { value, origins: hosts.map(originOf), ...(approval !== null && { needsApproval: true }) };
     } catch (error) {
       // The row was changed in the database, so it counts as missing.
       logger.error({ err: error, organisationId, secret: name }, "secret cannot be opened, set its value again");

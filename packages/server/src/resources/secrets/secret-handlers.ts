@@ -11,7 +11,7 @@ import { findAgentForUpdate } from "../agents/agent-queries.ts";
 import { page, single } from "../envelopes.ts";
 import type { Handlers, RequestContext } from "../handlers.ts";
 import type { Quotas } from "../quotas/quotas.ts";
-import { openSecretValue, sealSecretValue } from "./seal-secret.ts";
+import { openSecretValue, type SecretIdentity, sealSecretValue } from "./seal-secret.ts";
 import * as queries from "./secret-queries.ts";
 import { addsHost, normaliseHosts } from "./secret-rules.ts";
 import { toSecret } from "./to-secret.ts";
@@ -49,31 +49,32 @@ const lockAgentOwner =
 const needsValue =
   "A new host needs `value` again: otherwise a caller who may change hosts could have the stored value sent to a host of their own";
 
-/** Fewer hosts need a new seal too, because the old one opens only for the old hosts. */
+/** Fewer hosts and another approval need a new seal too, because the old one opens only for the old ones. */
 function sealChanged(
   secrets: Sealer,
   row: queries.SecretRow,
   value: string | undefined,
-  hosts: readonly string[],
+  next: Pick<SecretIdentity, "hosts" | "approval">,
 ): Buffer {
   const { organisation_id: organisationId, agent_id: agentId, name } = row;
   const identity = { organisationId, agentId, name };
-  if (value !== undefined) return sealSecretValue(secrets, value, { ...identity, hosts });
-  if (addsHost(row.hosts, hosts)) throw invalid("value", needsValue);
-  const kept = openSecretValue(secrets, row.sealed_value, { ...identity, hosts: row.hosts });
-  return sealSecretValue(secrets, kept, { ...identity, hosts });
+  if (value !== undefined) return sealSecretValue(secrets, value, { ...identity, ...next });
+  if (addsHost(row.hosts, next.hosts)) throw invalid("value", needsValue);
+  const kept = openSecretValue(secrets, row.sealed_value, { ...identity, hosts: row.hosts, approval: row.approval });
+  return sealSecretValue(secrets, kept, { ...identity, ...next });
 }
 
 /** The ten operations, for either owner. */
 function secretActions({ db, quotas, secrets }: Omit<SecretDeps, "agents">) {
   return {
-    create: ({ caller, change }: RequestContext, lockOwner: OwnerInTransaction, { name, value, hosts }: CreateBody) => {
-      const normalised = normaliseHosts(hosts);
+    create: ({ caller, change }: RequestContext, lockOwner: OwnerInTransaction, body: CreateBody) => {
+      const { name, value, approval = null } = body;
+      const hosts = normaliseHosts(body.hosts);
       return change(async (trx) => {
         const owner = await lockOwner(trx);
         await quotas.requireRoom(trx, caller.organisation, "secrets");
-        const sealedValue = sealSecretValue(secrets, value, { ...owner, name, hosts: normalised });
-        const created = { name, hosts: normalised, sealedValue, createdBy: caller.keyId };
+        const sealedValue = sealSecretValue(secrets, value, { ...owner, name, hosts, approval });
+        const created = { name, hosts, approval, sealedValue, createdBy: caller.keyId };
         const row = await queries.insertSecret(trx, owner, created);
         if (!row) throw conflict(`There is a secret called ${JSON.stringify(name)} already. Change that one.`);
         return single(toSecret(row));
@@ -99,10 +100,12 @@ function secretActions({ db, quotas, secrets }: Omit<SecretDeps, "agents">) {
         const row = await queries.findSecretForUpdate(trx, owner, name);
         if (!row) throw notFound("secret", name);
         const hosts = given ?? row.hosts;
+        const approval = body.approval === undefined ? row.approval : body.approval;
         // A value that is given is not compared with the stored one: that would answer guesses.
-        if (body.value === undefined && isDeepStrictEqual(hosts, row.hosts))
+        if (body.value === undefined && isDeepStrictEqual([hosts, approval], [row.hosts, row.approval]))
           return new Unchanged(single(toSecret(row)));
-        const changed = { hosts, sealedValue: sealChanged(secrets, row, body.value, hosts), updatedBy: caller.keyId };
+        const sealedValue = sealChanged(secrets, row, body.value, { hosts, approval });
+        const changed = { hosts, approval, sealedValue, updatedBy: caller.keyId };
         return single(toSecret(await queries.updateSecret(trx, owner, name, changed)));
       });
     },

@@ -1,4 +1,4 @@
-import type { SecretSortField } from "@perch/contract";
+import type { Secret, SecretSortField } from "@perch/contract";
 import { type Kysely, type Selectable, sql } from "kysely";
 import type { OrganisationTransaction } from "../../db/database.ts";
 import type { DB, Secrets } from "../../db/generated-rows.ts";
@@ -58,6 +58,7 @@ export async function countSecrets(trx: OrganisationTransaction, owner: SecretOw
 interface NewSecret {
   readonly name: string;
   readonly hosts: readonly string[];
+  readonly approval: Secret["approval"];
   readonly sealedValue: Buffer;
   readonly createdBy: string | null;
 }
@@ -66,7 +67,7 @@ interface NewSecret {
 export const insertSecret = (
   trx: OrganisationTransaction,
   { organisationId, agentId }: SecretOwner,
-  { name, hosts, sealedValue, createdBy }: NewSecret,
+  { name, hosts, approval, sealedValue, createdBy }: NewSecret,
 ): Promise<SecretRow | undefined> =>
   trx
     .insertInto("secrets")
@@ -75,6 +76,7 @@ export const insertSecret = (
       agent_id: agentId,
       name,
       hosts: [...hosts],
+      approval,
       sealed_value: sealedValue,
       created_by: createdBy,
       updated_by: createdBy,
@@ -85,6 +87,7 @@ export const insertSecret = (
 
 interface SecretChange {
   readonly hosts: readonly string[];
+  readonly approval: string | null;
   readonly sealedValue: Buffer;
   readonly updatedBy: string | null;
 }
@@ -93,11 +96,11 @@ export const updateSecret = (
   trx: OrganisationTransaction,
   owner: SecretOwner,
   name: string,
-  { hosts, sealedValue, updatedBy }: SecretChange,
+  { hosts, approval, sealedValue, updatedBy }: SecretChange,
 ): Promise<SecretRow> =>
   trx
     .updateTable("secrets")
-    .set({ hosts: [...hosts], sealed_value: sealedValue, updated_by: updatedBy, updated_at: sql`now()` })
+    .set({ hosts: [...hosts], approval, sealed_value: sealedValue, updated_by: updatedBy, updated_at: sql`now()` })
     .where(ownedBy(owner))
     .where("name", "=", name)
     .returningAll()
@@ -125,7 +128,7 @@ export const deleteSecretsOfAgent = async (
 
 export type UsableSecret = Pick<
   SecretRow,
-  "organisation_id" | "agent_id" | "name" | "sealed_value" | "hosts" | "last_used_at"
+  "organisation_id" | "agent_id" | "name" | "sealed_value" | "hosts" | "approval" | "last_used_at"
 >;
 
 /**
@@ -138,8 +141,23 @@ export async function listUsableSecrets(
   names: readonly string[],
 ): Promise<UsableSecret[]> {
   const { rows } = await sql<UsableSecret>`
-    select * from find_secrets(${organisationId}, ${agentId}, ${[...names]}::text[])`.execute(db);
+    select * from find_secrets_with_approval(${organisationId}, ${agentId}, ${[...names]}::text[])`.execute(db);
   return rows;
+}
+
+/** Which of these names stand, for this agent, for a secret that needs approval. */
+export async function listSecretsWithApproval(
+  trx: OrganisationTransaction,
+  { organisationId, agentId }: SecretOwner,
+  names: readonly string[],
+): Promise<string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select name from (select distinct on (name) name, approval from secrets
+                        where organisation_id = ${organisationId} and name = any (${[...names]}::text[])
+                          and (agent_id is null or agent_id = ${agentId})
+                        order by name, agent_id nulls last) used
+      where approval = 'required'`.execute(trx);
+  return rows.map(({ name }) => name);
 }
 
 /** Skips rows that others are changing, so that it never waits and others do not wait long for it. */

@@ -7,6 +7,7 @@ export const toSecret = (row: SecretRow): Secret => ({
   name: row.name,
   agent_id: row.agent_id && toPublicId("agent", row.agent_id),
   hosts: row.hosts,
+  approval: row.approval as Secret["approval"],
   created_by: row.created_by && toPublicId("key", row.created_by),
   created_at: row.created_at.toISOString(),
   updated_by: row.updated_by && toPublicId("key", row.updated_by),

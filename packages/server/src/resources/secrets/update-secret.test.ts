@@ -56,6 +56,21 @@ describe(update, () => {
     expect(await findSecret(organisation)).toEqual({ value: "the next value", origins: ["https://gitlab.com"] });
   });
 
+  test("200 keeps the approval with a new value and new hosts, and changes it without the value", async () => {
+    verifies("approvals.floor");
+    const organisation = await createOrganisationWithSecret();
+    const { call } = organisation;
+    const change = async (body: object) => ok(await call(update, { params, body })).data.approval;
+    expect(await change({ approval: "required" })).toBe("required");
+    const found = { value: secretValue, origins: hosts.map((host) => `https://${host}`), needsApproval: true };
+    expect(await findSecret(organisation)).toEqual(found);
+    expect(await change({ value: "the next value" })).toBe("required");
+    expect(await change({ hosts: ["api.github.com"] })).toBe("required");
+    expect(await findSecret(organisation)).toMatchObject({ value: "the next value", needsApproval: true });
+    expect(await change({ approval: null })).toBeNull();
+    expect(await findSecret(organisation)).toEqual({ value: "the next value", origins: ["https://api.github.com"] });
+  });
+
   test("200 for the same hosts in another order or spelling", async () => {
     const organisation = await createOrganisationWithSecret();
     const body = { hosts: ["https://uploads.github.com", "api.github.com:443"] };

@@ -144,23 +144,27 @@ export function createAcceptRun({ db, agents, serving, slots, quotas }: AcceptDe
     const userId = userOf(caller, invocation.user_id);
     const agent = await agents.get(context, agentRef);
     const chosen = await chooseVersion(servingFor(context), context, agent, { ...invocation, userId });
-    const needs = featuresNeededBy(chosen.definition);
-    const waitMs = preferredWaitMs(prefer, chosen.definition.limits.timeout_seconds);
+    const { definition } = chosen;
+    const { security } = storedDefinition(agent);
+    const agentKey = { organisationId: agent.organisation_id, agentId: agent.id };
+    const floor = await serving.findApprovalFloor(agentKey, { definition, security }, context.epoch);
+    const needs = featuresNeededBy(definition, floor);
+    const waitMs = preferredWaitMs(prefer, definition.limits.timeout_seconds);
     // A run in the background may be followed later.
     const streamed = waitMs === 0 || events !== undefined;
     const run: RunInput = {
       id: newUuid(),
       acceptedAtMs: Date.now(),
-      organisationId: agent.organisation_id,
-      agentId: agent.id,
+      ...agentKey,
       ...chosen,
       message,
       userId,
       sessionId: invocation.session_id ?? null,
       streamed,
-      ...((streamed || callsOthers(chosen.definition)) && { tier: caller.organisation.tier }),
+      ...((streamed || callsOthers(definition)) && { tier: caller.organisation.tier }),
       trace: context.trace,
-      ...((seesOwnRunsAlone(caller) || mayNeedPerson(chosen.definition)) && { invoker: identityOf(caller) }),
+      ...((seesOwnRunsAlone(caller) || mayNeedPerson(definition, floor)) && { invoker: identityOf(caller) }),
+      ...(floor && { floor }),
       ...(needs.length > 0 && { needs }),
     };
     const slot = {

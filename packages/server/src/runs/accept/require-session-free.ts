@@ -50,8 +50,9 @@ function sessionWaits({ id, approvals }: WaitingTurn): ApiError {
 export const createRequireSessionFree =
   (db: Database) =>
   async (run: RunInput): Promise<void> => {
-    const { sessionId, definition } = run;
-    if (sessionId === null || definition.approvals?.while_waiting === "queue" || !mayNeedPerson(definition)) return;
+    const { sessionId, definition, floor } = run;
+    if (sessionId === null || definition.approvals?.while_waiting === "queue") return;
+    if (!mayNeedPerson(definition, floor)) return;
     const waiting = await db.inOrganisation(run.organisationId, (trx) => findWaitingTurn(trx, run, sessionId));
     if (waiting) throw sessionWaits(waiting);
   };

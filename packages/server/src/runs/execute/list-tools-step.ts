@@ -31,7 +31,7 @@ interface ListFailure {
 
 export function createListToolsStep({ tools, records, spans, publish, logger, now }: ListToolsDeps): ListToolsStep {
   const list = (run: RunInput, progress: Progress) => {
-    const listing = { requestId: toPublicId("request", run.id), trace: spans.parents.listing(run) };
+    const listing = { requestId: toPublicId("request", run.id), trace: spans.parents.listing(run), floor: run.floor };
     const timeoutMs = Math.max(1, Math.min(deadlineMs(run, progress) - now(), listTimeoutMs));
     return tools.list(run.definition.tools, run, AbortSignal.timeout(timeoutMs), listing);
   };

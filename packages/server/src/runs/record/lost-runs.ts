@@ -4,12 +4,15 @@ import { findUnderstoodFeatures } from "../../db/releases.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { LostRun, RunInput, RunOutcome } from "../../engine/messages.ts";
 import type { RunKey } from "../../engine/tasks.ts";
+import type { ApprovalFloor } from "../../platform/approval-floor.ts";
 import { toPublicId } from "../../platform/ids.ts";
 import type { Logger } from "../../platform/logger.ts";
 import { missingFrom, releaseFeatures } from "../../platform/release-features.ts";
+import { findSecurity } from "../../resources/agents/agent-queries.ts";
 import { featuresNeededBy } from "../../resources/agents/definition-features.ts";
 import { type Definitions, lostDefinition, type NamedDefinition } from "../../resources/deployments/definitions.ts";
 import { findVersion } from "../../resources/deployments/version-queries.ts";
+import { findApprovalFloor } from "../../resources/secrets/approval-floors.ts";
 import type { ReconcileMetrics } from "../../telemetry/reconcile-metrics.ts";
 import { findInvocation, findSession, type InvocationRow } from "./invocation-queries.ts";
 import { buildRunLog } from "./run-log.ts";
@@ -97,6 +100,16 @@ export function createRepairLostRuns(deps: LostRunsDeps): () => Promise<void> {
     return definition && { definition, definitionDigest };
   };
 
+  /** As of now: the agent's settings and secrets may have changed since the run was accepted. */
+  const findFloor = (
+    { organisation_id: organisationId, agent_id: agentId }: InvocationRow,
+    definition: NamedDefinition["definition"],
+  ): Promise<ApprovalFloor | undefined> =>
+    db.inOrganisation(organisationId, async (trx) => {
+      const security = await findSecurity(trx, { organisationId, agentId });
+      return findApprovalFloor(trx, { organisationId, agentId }, { definition, security });
+    });
+
   /** Undefined if it has ended in the meantime, or waits, or went on after it waited. */
   const findAccepted = async ({ organisationId, id, cut = 0 }: RunKey): Promise<AcceptedAgain | undefined> => {
     const found = await db.inOrganisation(organisationId, async (trx) => {
@@ -108,7 +121,8 @@ export function createRepairLostRuns(deps: LostRunsDeps): () => Promise<void> {
     if (!found) return undefined;
     const { row, tier } = found;
     const named = await findDefinition(row);
-    const needs = named ? featuresNeededBy(named.definition) : [];
+    const floor = named && (await findFloor(row, named.definition));
+    const needs = named ? featuresNeededBy(named.definition, floor) : [];
     const run: RunInput = {
       id,
       acceptedAtMs: row.accepted_at.getTime(),
@@ -128,6 +142,7 @@ export function createRepairLostRuns(deps: LostRunsDeps): () => Promise<void> {
       streamed: true,
       tier,
       trace: null,
+      ...(floor && { floor }),
       ...(needs.length > 0 && { needs }),
     };
     return { row, run, hasDefinition: named !== undefined };
