@@ -16,25 +16,31 @@ export interface SecretKey {
 interface SecretChange {
   readonly value?: string | undefined;
   readonly hosts?: readonly string[] | undefined;
+  /** Undefined: as it is. */
+  readonly approval?: Secret["approval"] | undefined;
 }
 
 const createSecret = (
   perch: Perch,
   { name, agent }: SecretKey,
-  { value = "", hosts = [] }: SecretChange,
+  { value = "", hosts = [], approval }: SecretChange,
   options: RequestOptions,
 ): Promise<Secret> => {
-  const body = { name, value, hosts: [...hosts] };
+  const body = { name, value, hosts: [...hosts], ...(approval !== undefined && { approval }) };
   return agent ? perch.agentSecrets.create(agent, body, options) : perch.secrets.create(body, options);
 };
 
 export const updateSecret = (
   perch: Perch,
   { name, agent }: SecretKey,
-  { value, hosts }: SecretChange,
+  { value, hosts, approval }: SecretChange,
   options: RequestOptions = {},
 ): Promise<Secret> => {
-  const body = { ...(value !== undefined && { value }), ...(hosts && { hosts: [...hosts] }) };
+  const body = {
+    ...(value !== undefined && { value }),
+    ...(hosts && { hosts: [...hosts] }),
+    ...(approval !== undefined && { approval }),
+  };
   return agent ? perch.agentSecrets.update(agent, name, body, options) : perch.secrets.update(name, body, options);
 };
 

@@ -57,6 +57,21 @@ describe("perch secrets", () => {
       expect(stdout + stderr).not.toContain(value);
   });
 
+  test("--approval asks for a person, and stays with a new value until it is none", async () => {
+    verifies("approvals.floor");
+    const { perch } = await newDesk(server());
+    const set = (...args: string[]) => perch(["secrets", "set", "bank_key", ...args], { input: value });
+    expect(await set(...host, "--approval", "required")).toMatchObject({
+      code: 0,
+      stdout:
+        "bank_key created: {{secret.bank_key}} is sent to api.github.com, after a person has approved the call.\n",
+    });
+    expect((await set("--json")).json()).toMatchObject({ outcome: "updated", approval: "required" });
+    expect((await perch(["secrets"])).stdout).toContain("required");
+    expect((await set("--json", "--approval", "none")).json()).toMatchObject({ approval: null });
+    expect(await set("--approval", "always")).toMatchObject({ code: 2 });
+  });
+
   test("--agent sets, lists and deletes the agent's own", async () => {
     const { perch } = await newDesk(server());
     await perch(["api", "POST", "/v1/agents", "--data", '{"name": "bot", "model": "perch/echo"}']);

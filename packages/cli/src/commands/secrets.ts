@@ -1,3 +1,4 @@
+import type { Secret } from "@perch/sdk";
 import { command, type Session, yesOption } from "../command.ts";
 import { listOptions, pageOf } from "../list-options.ts";
 import { printEmpty, printMore, printTable } from "../output/table.ts";
@@ -10,6 +11,12 @@ const noValueArgument =
 
 function checkName(commandName: string, name: string): void {
   if (!isSecretName(name)) throw new UsageError(`perch ${commandName}: this is not a secret's name. ${secretNameRule}`);
+}
+
+function approvalOf(given: string): Secret["approval"] {
+  if (given !== "required" && given !== "none")
+    throw new UsageError("perch secrets set: --approval is required or none.");
+  return given === "required" ? given : null;
 }
 
 /**
@@ -45,10 +52,11 @@ const list = command({
       const rows = found.data.map((one) => [
         one.name,
         one.hosts.join(","),
+        one.approval ?? "",
         time(one.updated_at),
         time(one.last_used_at),
       ]);
-      printTable(terminal, ["secret", "hosts", "updated", "last used"], rows, { truncate: ["hosts"] });
+      printTable(terminal, ["secret", "hosts", "approval", "updated", "last used"], rows, { truncate: ["hosts"] });
       printMore(terminal, found.pagination, found.data.length);
     });
   },
@@ -69,19 +77,28 @@ const set = command({
       help: "A host that the secret is sent to. Can be repeated.",
     },
     agent: { type: "string", value: "AGENT", help: "The only agent that can use it. Default: all agents." },
+    approval: {
+      type: "string",
+      value: "required|none",
+      help: "Whether a person approves every call that uses it, whatever a version of an agent says. A secret that exists keeps what it has.",
+    },
   },
   examples: [
     "perch secrets set github_token --host api.github.com",
     "perch secrets set github_token --agent support < token.txt",
+    "perch secrets set bank_key --host api.bank.example --approval required",
   ],
-  run: async (session, { name }, { host: hosts, agent }) => {
+  run: async (session, { name }, { host: hosts, agent, approval: given }) => {
     checkName("secrets set", name);
+    const approval = given === undefined ? undefined : approvalOf(given);
     const { perch, terminal, show, signal } = session;
     const client = perch();
     const value = await readValue(session, name);
-    const { secret, outcome } = await setSecret(client, { name, agent }, { value, hosts }, { signal });
+    const { secret, outcome } = await setSecret(client, { name, agent }, { value, hosts, approval }, { signal });
     show({ ...secret, outcome }, () => {
-      terminal.line(`${name} ${outcome}: {{secret.${name}}} is sent to ${secret.hosts.join(", ")}.`);
+      terminal.line(
+        `${name} ${outcome}: {{secret.${name}}} is sent to ${secret.hosts.join(", ")}${secret.approval === "required" ? ", after a person has approved the call" : ""}.`,
+      );
     });
   },
 });
