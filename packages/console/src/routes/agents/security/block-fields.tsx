@@ -1,4 +1,4 @@
-import type { ReactNode } from "react";
+import { Check } from "../../../parts/check.tsx";
 import { Field, TextArea, TextInput } from "../../../parts/field.tsx";
 import { Section } from "../../../parts/section.tsx";
 import type { SecurityDraft } from "./security-draft.ts";
@@ -9,28 +9,6 @@ export interface BlocksProps {
   /** By the path of the field, such as `security.rateLimit.window`. */
   readonly problems: ReadonlyMap<string, string>;
 }
-
-interface CheckProps {
-  readonly label: string;
-  readonly hint?: ReactNode;
-  readonly checked: boolean;
-  readonly onChange: (checked: boolean) => void;
-}
-
-const Check = ({ label, hint, checked, onChange }: CheckProps) => (
-  <label className="flex items-start gap-2">
-    <input
-      type="checkbox"
-      className="mt-0.5 size-4 accent-accent"
-      checked={checked}
-      onChange={({ target }) => onChange(target.checked)}
-    />
-    <span>
-      <span className="font-medium text-table">{label}</span>
-      {hint !== undefined && <span className="block text-muted text-small">{hint}</span>}
-    </span>
-  </label>
-);
 
 const Https = ({ draft: { enforceHttps, hsts }, onChange, problems }: BlocksProps) => (
   <Section title="HTTPS">
@@ -201,6 +179,36 @@ const Certificates = ({ draft: { mtls }, onChange, problems }: BlocksProps) => (
   </Section>
 );
 
+const floorLists = [
+  [
+    "tools",
+    "Tools",
+    "One on each line: an HTTP tool, an MCP server for all of its tools, or a server's own name of a tool.",
+  ],
+  ["hosts", "Hosts", "One on each line, such as api.stripe.com: every call of a tool to it, on any port."],
+] as const;
+
+const Approvals = ({ draft: { approvals }, onChange, problems }: BlocksProps) => (
+  <Section title="Approvals">
+    <p className="text-table">A person approves every call of these, whatever a version of the agent says.</p>
+    {floorLists.map(([name, label, hint]) => (
+      <Field key={name} label={label} hint={hint} problem={problemsUnder(problems, `security.approvals.${name}`)}>
+        {(ids) => (
+          <TextArea
+            {...ids}
+            spellCheck={false}
+            className="max-w-md font-mono text-small"
+            defaultValue={(approvals[name] ?? []).join("\n")}
+            onChange={({ target }) =>
+              onChange({ approvals: { ...approvals, [name]: target.value.split(/[\s,]+/).filter(Boolean) } })
+            }
+          />
+        )}
+      </Field>
+    ))}
+  </Section>
+);
+
 /** Every block of `security`. Each one can only tighten the installation's own rules. */
 export const SecurityBlocks = (props: BlocksProps) => (
   <>
@@ -209,5 +217,6 @@ export const SecurityBlocks = (props: BlocksProps) => (
     <RateLimit {...props} />
     <SecondFactor {...props} />
     <Certificates {...props} />
+    <Approvals {...props} />
   </>
 );

@@ -17,6 +17,7 @@ export const draftOf = ({ security }: Compared): SecurityDraft => ({
   rateLimit: security.rateLimit ?? { enabled: false, requests: 60, window: "1m" },
   mfa: security.mfa ?? { enabled: false, operations: [] },
   mtls: security.mtls ?? { enabled: false, caCert: "", clientCert: "", clientKey: "" },
+  approvals: { tools: security.approvals?.tools ?? [], hosts: security.approvals?.hosts ?? [] },
   auth: undefined,
 });
 

@@ -9,7 +9,7 @@ import { ErrorNote } from "../../../parts/error-note.tsx";
 import { visibleText } from "../../../parts/visible-text.ts";
 import { Working } from "../../../parts/working.tsx";
 import { newHosts, toUpdate } from "./hosts.ts";
-import { HostsField, hostsProblem, ValueField } from "./secret-fields.tsx";
+import { ApprovalField, HostsField, hostsProblem, ValueField } from "./secret-fields.tsx";
 
 interface ChangeSecretDialogProps {
   readonly open: boolean;
@@ -24,12 +24,13 @@ interface FormProps extends Omit<ChangeSecretDialogProps, "open" | "name"> {
 
 function ChangeSecretForm({ onClose, owner, secret }: FormProps) {
   const [value, setValue] = useState("");
-  const [before] = useState(secret.hosts);
-  const [hosts, setHosts] = useState(before.join("\n"));
-  const added = newHosts(before, hosts);
+  const [before] = useState(secret);
+  const [hosts, setHosts] = useState(before.hosts.join("\n"));
+  const [isApproved, setIsApproved] = useState(before.approval === "required");
+  const added = newHosts(before.hosts, hosts);
   const save = useMutation({
     gcTime: 0,
-    mutationFn: () => updateSecret(owner, secret.name, toUpdate(before, hosts, value)),
+    mutationFn: () => updateSecret(owner, secret.name, toUpdate(before, { hosts, value, isApproved })),
     onSuccess: onClose,
   });
   const problems = problemsByField(save.error);
@@ -46,6 +47,7 @@ function ChangeSecretForm({ onClose, owner, secret }: FormProps) {
       onCancel={onClose}
     >
       <HostsField value={hosts} onChange={setHosts} problem={hostsProblem(problems)} isFirst />
+      <ApprovalField isRequired={isApproved} onChange={setIsApproved} />
       <ValueField
         label="New value"
         hint={hint}

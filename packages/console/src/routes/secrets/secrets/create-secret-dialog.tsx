@@ -7,7 +7,7 @@ import { DialogForm } from "../../../parts/dialog-form.tsx";
 import { Field, Select, TextInput } from "../../../parts/field.tsx";
 import { visibleText } from "../../../parts/visible-text.ts";
 import { hostsOf } from "./hosts.ts";
-import { HostsField, hostsProblem, ValueField } from "./secret-fields.tsx";
+import { ApprovalField, HostsField, hostsProblem, ValueField } from "./secret-fields.tsx";
 
 interface CreateSecretDialogProps {
   readonly open: boolean;
@@ -22,10 +22,15 @@ function CreateSecretForm({ onClose, agent, isOnlyAgent }: Omit<CreateSecretDial
   const [name, setName] = useState("");
   const [value, setValue] = useState("");
   const [hosts, setHosts] = useState("");
+  const [isApproved, setIsApproved] = useState(false);
   const [isOfAgent, setIsOfAgent] = useState(agent !== undefined);
   const create = useMutation({
     gcTime: 0,
-    mutationFn: () => createSecret(isOfAgent ? agent : undefined, { name, value, hosts: hostsOf(hosts) }),
+    mutationFn: () =>
+      createSecret(isOfAgent ? agent : undefined, {
+        ...{ name, value, hosts: hostsOf(hosts) },
+        approval: isApproved ? "required" : null,
+      }),
     onSuccess: onClose,
   });
   const problems = problemsByField(create.error);
@@ -63,6 +68,7 @@ function CreateSecretForm({ onClose, agent, isOnlyAgent }: Omit<CreateSecretDial
         problem={problems.get("value")}
       />
       <HostsField value={hosts} onChange={setHosts} problem={hostsProblem(problems)} />
+      <ApprovalField isRequired={isApproved} onChange={setIsApproved} />
       {agent !== undefined && !isOnlyAgent && (
         <Field label="For" hint="A secret of an agent takes precedence over the organisation's of the same name.">
           {(ids) => (

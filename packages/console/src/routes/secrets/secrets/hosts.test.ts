@@ -11,8 +11,13 @@ test("a host is new if the secret was not sent to it before", () => {
   expect(newHosts(["api.github.com", "gitlab.com"], "gitlab.com")).toEqual([]);
 });
 
-test("a new value is saved without the hosts, unless they were changed", () => {
-  const before = ["api.github.com", "gitlab.com"];
-  expect(toUpdate(before, "api.github.com\ngitlab.com\n", "new-token")).toEqual({ value: "new-token" });
-  expect(toUpdate(before, "gitlab.com", "")).toEqual({ hosts: ["gitlab.com"] });
+test("only what was changed is saved", () => {
+  const before = { hosts: ["api.github.com", "gitlab.com"], approval: "required" } as const;
+  const form = { hosts: "api.github.com\ngitlab.com\n", value: "", isApproved: true };
+  const changed = { ...before, hosts: [...before.hosts] };
+  expect(toUpdate(changed, form)).toEqual({});
+  expect(toUpdate(changed, { ...form, value: "new-token" })).toEqual({ value: "new-token" });
+  expect(toUpdate(changed, { ...form, hosts: "gitlab.com" })).toEqual({ hosts: ["gitlab.com"] });
+  expect(toUpdate(changed, { ...form, isApproved: false })).toEqual({ approval: null });
+  expect(toUpdate({ ...changed, approval: null }, form)).toEqual({ approval: "required" });
 });

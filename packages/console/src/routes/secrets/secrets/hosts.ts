@@ -1,4 +1,4 @@
-import type { UpdateSecret } from "@perch/sdk";
+import type { Secret, UpdateSecret } from "@perch/sdk";
 
 /** One host per line. */
 export const hostsOf = (text: string): string[] =>
@@ -11,10 +11,20 @@ export const hostsOf = (text: string): string[] =>
 export const newHosts = (before: readonly string[], text: string): readonly string[] =>
   hostsOf(text).filter((host) => !before.includes(host));
 
+interface ChangedSecret {
+  readonly hosts: string;
+  readonly value: string;
+  readonly isApproved: boolean;
+}
+
 /**
- * Only the changes since the form was opened: another user may have changed the hosts since. An empty value leaves the secret unchanged.
+ * Only the changes since the form was opened: another user may have changed the secret since. An empty value leaves it unchanged.
  */
-export const toUpdate = (before: readonly string[], hosts: string, value: string): UpdateSecret => ({
-  ...(hostsOf(hosts).join("\n") !== before.join("\n") && { hosts: hostsOf(hosts) }),
+export const toUpdate = (
+  before: Pick<Secret, "hosts" | "approval">,
+  { hosts, value, isApproved }: ChangedSecret,
+): UpdateSecret => ({
+  ...(hostsOf(hosts).join("\n") !== before.hosts.join("\n") && { hosts: hostsOf(hosts) }),
+  ...(isApproved !== (before.approval === "required") && { approval: isApproved ? "required" : null }),
   ...(value !== "" && { value }),
 });

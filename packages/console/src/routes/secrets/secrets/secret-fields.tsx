@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { Check } from "../../../parts/check.tsx";
 import { Field, TextArea, TextInput } from "../../../parts/field.tsx";
 
 interface FieldProps {
@@ -56,6 +57,20 @@ export const HostsField = ({ value, onChange, problem, isFirst = false }: HostsF
       />
     )}
   </Field>
+);
+
+interface ApprovalFieldProps {
+  readonly isRequired: boolean;
+  readonly onChange: (isRequired: boolean) => void;
+}
+
+export const ApprovalField = ({ isRequired, onChange }: ApprovalFieldProps) => (
+  <Check
+    label="A person approves every call"
+    hint="Only tools use the secret then, whatever a version of an agent says."
+    checked={isRequired}
+    onChange={onChange}
+  />
 );
 
 /** The server's message about the hosts, whose problems have the number of their line. */

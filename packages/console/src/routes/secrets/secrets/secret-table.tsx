@@ -66,6 +66,7 @@ function Row({ owner, secret, isReplaced }: RowProps) {
           <CopyButton text={`{{secret.${secret.name}}}`} what={`the reference to ${secret.name}`} />
         </span>
         {isReplaced && <span className="ml-1 text-muted text-small">the agent's own is used instead</span>}
+        {secret.approval === "required" && <span className="ml-1 text-muted text-small">needs approval</span>}
         <div className={`text-muted text-small ${tightOnly}`}>
           to <Hosts hosts={secret.hosts} />, changed <Ago at={secret.updated_at} />, last used {lastUsed}
         </div>
