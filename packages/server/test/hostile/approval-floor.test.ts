@@ -5,14 +5,16 @@ import { startToolServer } from "@perch/testkit/servers/tool-server.ts";
 import { verifies } from "@perch/testkit/verifies.ts";
 import { sql } from "kysely";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
-import { parsePublicId } from "../../src/platform/ids.ts";
+import { parsePublicId, toPublicId } from "../../src/platform/ids.ts";
+import { createRepairLostRuns } from "../../src/runs/record/lost-runs.ts";
 import { expectError, ok } from "../support/contract-client.ts";
-import { waitForApprovals } from "../support/decisions.ts";
+import { decide, waitForApprovals } from "../support/decisions.ts";
 import { deploy } from "../support/deployment-calls.ts";
 import { type Organisation, usePerch } from "../support/harness.ts";
-import { invokeAgent, waitForRunRecord } from "../support/invoke-calls.ts";
+import { invokeAgent, invokeInBackground, waitForRunRecord } from "../support/invoke-calls.ts";
 import { createSecret } from "../support/secret-calls.ts";
 import { bearer, hostOf } from "../support/secret-runs.ts";
+import { insertRuns } from "../support/stored-runs.ts";
 
 /** Attacks of docs/security/approvals.md on settings that ask for approval, by keys that may write versions. */
 const bank = await startToolServer(() => ({ body: { paid: true } }));
@@ -81,6 +83,13 @@ const expectDone = async (organisation: Attacked, context: object = {}): Promise
   const { data, text } = await invokeAgent(perch(), organisation.writeKey, { message: "go", context });
   expect(data?.response, text).toBe("done");
 };
+
+const waitUntilDecided = (organisation: Attacked, approval: string) =>
+  expect
+    .poll(async () =>
+      ok(await organisation.call("GET /v1/approvals", { query: { status: "open" } })).data.map(({ id }) => id),
+    )
+    .not.toContain(toPublicId("approval", approval));
 
 const patch = (organisation: Attacked, body: AgentDefinitionPatch) =>
   organisation.call(patchAgent, { params, body }, organisation.writeKey);
@@ -246,4 +255,65 @@ describe("a secret that needs approval", () => {
     await invokeAgent(perch(), organisation.writeKey, { message: "go" });
     expect(bank.calls).toEqual([]);
   });
+});
+
+describe("the settings of a run that began under them", () => {
+  test("count after it waited, and when its turn of the session comes", async () => {
+    verifies("approvals.floor");
+    const call = { name: "refund", arguments: {} };
+    const organisation = await createAgent([refund()], { approvals: { tools: ["refund"] } });
+    const instructions = JSON.stringify({ steps: [{ tool_calls: [call] }, { tool_calls: [call] }, { reply: "done" }] });
+    ok(await patch(organisation, { instructions, approvals: { while_waiting: "queue" } }));
+    const context = { user_id: "ada", session_id: "s" };
+    const first = await expectWaiting(organisation, context);
+    const second = await invokeInBackground(perch(), organisation.writeKey, { message: "go", context });
+    await waitForRunRecord(organisation, second, (status) => status === "waiting");
+    // The setting is gone, and the runs that have begun keep it.
+    ok(await organisation.call(patchAgent, { params, body: { security: { approvals: null } } }));
+    for (const run of [first.run, first.run, second, second]) {
+      const [{ id } = { id: "" }] = await waitForApprovals(perch(), organisation, run);
+      await decide(perch(), organisation, id, { verdict: "reject" });
+      await waitUntilDecided(organisation, id);
+    }
+    for (const run of [first.run, second])
+      await waitForRunRecord(organisation, run, (status) => status === "completed");
+    expect(callsMade()).toEqual([]);
+  }, 60_000);
+
+  test("are carried again if the engine lost it", async () => {
+    verifies("approvals.floor");
+    const organisation = await createAgent([refund()], { approvals: { tools: ["refund"] } });
+    await deploy(organisation, { version: "lost" });
+    const { id: agent } = ok(await organisation.call("GET /v1/agents/{agent_id}", { params })).data;
+    const run = { organisation: organisation.id, agent, version: "lost", status: "running" as const };
+    const [id = ""] = await insertRuns(perch().database.adminUrl, run);
+    const { db, definitions, logger, nowMs, telemetry } = perch().server.core;
+    const restarted: unknown[] = [];
+    const engine = {
+      findRun: async () => "unknown" as const,
+      restart: async (lost: { readonly id: string }) => restarted.push(lost) > 0,
+    };
+    const record = async () => Promise.reject(new Error("nothing ended"));
+    await createRepairLostRuns({ db, engine, definitions, record, logger, nowMs, telemetry, minAgeSeconds: 0 })();
+    expect(restarted).toContainEqual(
+      expect.objectContaining({
+        id: parsePublicId("request", id),
+        floor: { tools: ["refund"], hosts: [], secrets: [] },
+        needs: expect.arrayContaining(["approvals", "approval_floor"]),
+      }),
+    );
+  }, 30_000);
+});
+
+test("the audit log names what was changed", async () => {
+  const organisation = await createAgent([refund()]);
+  await createSecret(organisation);
+  ok(await organisation.call(patchAgent, { params, body: { security: { approvals: { hosts: ["localhost"] } } } }));
+  const secret = { params: { secret_name: "github_token" }, body: { approval: "required" as const } };
+  ok(await organisation.call("PATCH /v1/secrets/{secret_name}", secret));
+  const { data } = ok(await organisation.call("GET /v1/audit-log", { query: {} }));
+  expect(data.slice(0, 2)).toMatchObject([
+    { operation: "updateSecret", details: { fields: ["approval"] } },
+    { operation: "updateAgent", details: { fields: ["security.approvals"] } },
+  ]);
 });
