@@ -126,10 +126,14 @@ describe("IP allow-list", () => {
     expect((await sendRawRequest(agentUrl("hsts"), { key: organisation.adminKey })).status).toBe(200);
   });
 
-  test("409 for a list that excludes the caller, unless forced; an operator can reset it", async () => {
+  test("409 for a list that excludes the caller, unless forced; an operator can reset it, except approvals", async () => {
     verifies("security.no-lock-out");
     await createAgent("careful", {});
-    const target = { params: { agent_id: "careful" }, body: { security: allowList("203.0.113.7") } };
+    const approvals = { tools: ["refund"] };
+    const target = {
+      params: { agent_id: "careful" },
+      body: { security: { ...allowList("203.0.113.7"), approvals } },
+    };
     expect((await organisation.call("PATCH /v1/agents/{agent_id}", target)).status).toBe(409);
     expect((await sendRawRequest(agentUrl("careful"), { key: organisation.adminKey })).status).toBe(200);
     ok(await organisation.call("PATCH /v1/agents/{agent_id}", { ...target, query: { force: true } }));
@@ -143,6 +147,8 @@ describe("IP allow-list", () => {
       async () => expect((await sendRawRequest(agentUrl("careful"), { key: organisation.adminKey })).status).toBe(200),
       { timeout: 10_000, interval: 200 },
     );
+    const { data } = ok(await organisation.call("GET /v1/agents/{agent_id}", { params: target.params }));
+    expect(data.security).toEqual({ approvals });
     const created = { body: { name: "c2", model: "perch/echo", security: { enforceHttps: true } } };
     expect((await organisation.call("POST /v1/agents", created)).status).toBe(409);
   });

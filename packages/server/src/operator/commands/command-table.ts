@@ -183,7 +183,7 @@ export const commandTable = {
     },
   },
   "reset-agent-security": {
-    summary: "Remove an agent's security and auth settings, for an organisation that is locked out.",
+    summary: "Remove an agent's security and auth settings but `approvals`, for an organisation that is locked out.",
     options: { organisation, agent: { type: "string", value: "AGENT", text: "The agent's id or name." } },
   },
   "begin-mfa": {

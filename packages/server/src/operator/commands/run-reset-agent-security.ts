@@ -23,7 +23,10 @@ export async function runResetAgentSecurity(config: Config, logger: Logger, args
     await changes.commit(organisationId, async (trx) => {
       const agent = await findAgentForUpdate(trx, scope, ref);
       if (!agent) throw new UsageError(`${values.organisation} has no agent ${JSON.stringify(ref)}.`);
-      await updateAgentDefinition(trx, scope, agent.id, { ...storedDefinition(agent), security: {} }, null);
+      const { definition, security } = storedDefinition(agent);
+      // They lock nobody out, and calls must not become free of approval by a repair.
+      const kept = security.approvals ? { approvals: security.approvals } : {};
+      await updateAgentDefinition(trx, scope, agent.id, { definition, security: kept }, null);
       await insertEntryWithoutCaller(trx, organisationId, {
         actor: "operator",
         operation: "reset-agent-security",
