@@ -357,7 +357,7 @@ describe("the width of a feature", () => {
   test.each([
     [
       "server files outside resources/approvals that name approvals",
-      54,
+      56,
       () =>
         production.filter(
           ({ path, text: source }) =>

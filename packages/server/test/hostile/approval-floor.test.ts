@@ -199,6 +199,15 @@ describe("a call waits that the definition does not ask for", () => {
   });
 });
 
+test("a remote agent at a host that needs approval is not asked, because it cannot wait for a person", async () => {
+  verifies("approvals.floor");
+  const organisation = await createAgent([refund()], { approvals: { hosts: ["127.0.0.1"] } });
+  ok(await patch(organisation, { runtime: { type: "http", url: remote.url } }));
+  const { error, text } = await invokeAgent(perch(), organisation.writeKey, { message: "go" });
+  expect(error?.code, text).toBe("conflict");
+  expect(remote.calls).toEqual([]);
+});
+
 describe("a secret that needs approval", () => {
   const withSecret = async (tool: Tool, call?: { name: string; arguments: object }) => {
     const organisation = await createAgent([tool], {}, call);

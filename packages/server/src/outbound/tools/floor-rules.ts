@@ -41,14 +41,28 @@ export function whyUnderFloor(
 const mayReach = (floor: ApprovalFloor, tool: DefinedTool): boolean =>
   whyUnderFloor(floor, tool) !== undefined || (tool.type === "mcp" && floor.tools.length > 0);
 
+const hostsOf = ({ approvals }: SecuritySettings): string[] =>
+  (approvals?.hosts ?? []).map((host) => hostnameOf(`https://${host}`) ?? host);
+
+/** Whether a remote agent is at a host of which a person approves every call, for which it could not wait. */
+export const isRemoteUnderFloor = (
+  { runtime }: Pick<AgentDefinition, "runtime">,
+  security: SecuritySettings,
+): boolean => {
+  if (runtime.type === "model" || !security.approvals) return false;
+  const host = hostnameOf(runtime.url);
+  const hosts = hostsOf(security);
+  return hosts.length > 0 && (host === undefined || hosts.includes(host));
+};
+
 /** The floor of a run. Undefined if it reaches none of its tools. A remote agent has tools of its own. */
 export function floorOf(
   { runtime, tools }: Pick<AgentDefinition, "runtime" | "tools">,
-  { approvals }: SecuritySettings,
+  security: SecuritySettings,
   secrets: readonly string[],
 ): ApprovalFloor | undefined {
+  const { approvals } = security;
   if (runtime.type !== "model" || (!approvals && secrets.length === 0)) return undefined;
-  const hosts = (approvals?.hosts ?? []).map((host) => hostnameOf(`https://${host}`) ?? host);
-  const floor = { tools: approvals?.tools ?? [], hosts, secrets };
+  const floor = { tools: approvals?.tools ?? [], hosts: hostsOf(security), secrets };
   return tools.some((tool) => mayReach(floor, tool)) ? floor : undefined;
 }

@@ -4,6 +4,7 @@ import { tokenHeader } from "../../auth/token-user.ts";
 import type { Database } from "../../db/database.ts";
 import type { RunInput, RunOutcome, WaitingOutcome } from "../../engine/messages.ts";
 import { leaseOf, type RunSlots } from "../../limits/run-slots.ts";
+import { isRemoteUnderFloor } from "../../outbound/tools/floor-rules.ts";
 import { ApiError, conflict, forbidden } from "../../platform/api-error.ts";
 import { newUuid } from "../../platform/ids.ts";
 import type { AgentDirectory } from "../../resources/agents/agent-directory.ts";
@@ -146,6 +147,10 @@ export function createAcceptRun({ db, agents, serving, slots, quotas }: AcceptDe
     const chosen = await chooseVersion(servingFor(context), context, agent, { ...invocation, userId });
     const { definition } = chosen;
     const { security } = storedDefinition(agent);
+    if (isRemoteUnderFloor(definition, security))
+      throw conflict(
+        "`security.approvals` of this agent asks for a person's approval of every call to the host of its remote agent, and remote agents cannot wait for one. Make it a tool, or remove the host.",
+      );
     const agentKey = { organisationId: agent.organisation_id, agentId: agent.id };
     const floor = await serving.findApprovalFloor(agentKey, { definition, security }, context.epoch);
     const needs = featuresNeededBy(definition, floor);
