@@ -349,7 +349,7 @@ describe("files", () => {
   });
 });
 
-/** The width of a resource and of the composition. The bounds are the current values, and may only fall. */
+/** The width of a resource and of the composition. The bounds are the current values: a commit that raises one says why. */
 describe("the width of a feature", () => {
   const text = (path: string): string => readFileSync(join(root, server, path), "utf8");
   const countImports = (path: string): number => importsOf({ path: server + path, text: text(path), lines: 0 }).length;
