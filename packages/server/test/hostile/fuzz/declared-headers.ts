@@ -15,6 +15,8 @@ const { paths, components } = openApiDocument("0") as unknown as Document;
 /** Headers of every answer, whatever the request: for the transport, and for browsers. */
 const undocumented = new Set([
   ...Object.keys(securityHeaders),
+  "access-control-allow-origin",
+  "access-control-expose-headers",
   "connection",
   "content-length",
   "content-type",
