@@ -131,6 +131,7 @@ const reviewed = {
     find_key_by_digest: "perch_platform, called by perch_app",
     find_key_with_origin: "perch_platform, called by perch_app",
     find_session_by_digest: "perch_platform, called by perch_app",
+    find_session_with_issuer: "perch_platform, called by perch_app",
     find_session_with_origin: "perch_platform, called by perch_app",
     index_partitions: "the owner, called by perch_app",
     list_agents_to_purge: "perch_platform, called by perch_app",

@@ -145,7 +145,7 @@ describe("the schema", () => {
     const { adminUrl } = installation().database;
     await asAdmin("insert into releases (turn, release) values (1000, 'older')", adminUrl);
     expect(await problems()).toEqual([
-      "warning active release: Release older takes new runs and does not understand approvals, connections, secrets: agents that use them get 503. Run: perch-server activate-release",
+      "warning active release: Release older takes new runs and does not understand approvals, connections, secrets, approval_floor: agents that use them get 503. Run: perch-server activate-release",
     ]);
     await asAdmin("delete from releases where turn = 1000", adminUrl);
   });
