@@ -54,7 +54,9 @@ const deciding = {
   invoker_may_decide: z
     .boolean()
     .optional()
-    .describe("Whether the key or person that started the run may decide too. The default is false."),
+    .describe(
+      "Whether the key or person that started the run may decide too, and keys that it made or that made it. The default is false.",
+    ),
 };
 
 const permitting = {

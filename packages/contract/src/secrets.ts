@@ -42,7 +42,7 @@ const SecretApproval = z
   .enum(["required"])
   .nullable()
   .describe(
-    "`required`: only tools use the secret, and a person approves every call of them, whatever a version of an agent says. null: the agent decides.",
+    "`required`: only HTTP tools use the secret, and a person approves every call of them, whatever a version of an agent says. null: the agent decides.",
   );
 
 export const Secret = z

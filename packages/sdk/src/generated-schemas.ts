@@ -235,7 +235,7 @@ export type ApprovalPolicy = "never" | "always" | {
   second_factor?: boolean | undefined;
   /** How long a decision may take. Afterwards it counts as rejected. The default is 604800. */
   expires_after_seconds?: number | undefined;
-  /** Whether the key or person that started the run may decide too. The default is false. */
+  /** Whether the key or person that started the run may decide too, and keys that it made or that made it. The default is false. */
   invoker_may_decide?: boolean | undefined;
 };
 
@@ -305,7 +305,7 @@ export interface AskPersonTool {
   answer: Record<string, unknown>;
   /** How long a decision may take. Afterwards it counts as rejected. The default is 604800. */
   expires_after_seconds?: number | undefined;
-  /** Whether the key or person that started the run may decide too. The default is false. */
+  /** Whether the key or person that started the run may decide too, and keys that it made or that made it. The default is false. */
   invoker_may_decide?: boolean | undefined;
 }
 
@@ -543,7 +543,7 @@ export interface CreateSecret {
   value: string;
   /** The only hosts that the secret is sent to: `api.github.com` stands for HTTPS and port 443, `tools.example:8443` for another port, `http://127.0.0.1:3000` for HTTP. There are no wildcards. */
   hosts: string[];
-  /** `required`: only tools use the secret, and a person approves every call of them, whatever a version of an agent says. null: the agent decides. */
+  /** `required`: only HTTP tools use the secret, and a person approves every call of them, whatever a version of an agent says. null: the agent decides. */
   approval?: "required" | null | undefined;
 }
 
@@ -1139,7 +1139,7 @@ export type McpApprovalPolicy = "never" | "always" | "destructive" | {
   second_factor?: boolean | undefined;
   /** How long a decision may take. Afterwards it counts as rejected. The default is 604800. */
   expires_after_seconds?: number | undefined;
-  /** Whether the key or person that started the run may decide too. The default is false. */
+  /** Whether the key or person that started the run may decide too, and keys that it made or that made it. The default is false. */
   invoker_may_decide?: boolean | undefined;
 };
 
@@ -1550,7 +1550,7 @@ export interface Secret {
   /** The only agent that can use the secret. null: all agents. */
   agent_id: AgentId | null;
   hosts: string[];
-  /** `required`: only tools use the secret, and a person approves every call of them, whatever a version of an agent says. null: the agent decides. */
+  /** `required`: only HTTP tools use the secret, and a person approves every call of them, whatever a version of an agent says. null: the agent decides. */
   approval: "required" | null;
   created_by: KeyId | null;
   created_at: Timestamp;
@@ -1833,7 +1833,7 @@ export interface UpdateSecret {
   value?: string | undefined;
   /** Replaces the hosts. A host that is new needs `value` again. */
   hosts?: string[] | undefined;
-  /** `required`: only tools use the secret, and a person approves every call of them, whatever a version of an agent says. null: the agent decides. */
+  /** `required`: only HTTP tools use the secret, and a person approves every call of them, whatever a version of an agent says. null: the agent decides. */
   approval?: "required" | null | undefined;
 }
 

@@ -52,7 +52,7 @@ const list = command({
       const rows = found.data.map((one) => [
         one.name,
         one.hosts.join(","),
-        one.approval ?? "",
+        one.approval ?? "-",
         time(one.updated_at),
         time(one.last_used_at),
       ]);

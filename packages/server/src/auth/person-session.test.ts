@@ -292,7 +292,7 @@ describe("a person with a group that may approve", () => {
     const refused = await ada(`/v1/approvals/${approvals[0]}/approve`, post({}));
     expect(refused).toMatchObject({
       status: 403,
-      error: { message: expect.stringContaining("made, or rotated, the key that started this run") },
+      error: { message: expect.stringContaining("made, or changed, the key that started this run") },
     });
   });
 

@@ -1,4 +1,5 @@
 import type { AgentDefinitionPatch } from "@perch/contract";
+import { accountClients, startAccountProvider } from "@perch/testkit/identity/account-provider.ts";
 import { serviceUrl } from "@perch/testkit/installation/scratch-database.ts";
 import { startMcpServer } from "@perch/testkit/servers/mcp-server.ts";
 import { startToolServer } from "@perch/testkit/servers/tool-server.ts";
@@ -20,7 +21,8 @@ import { insertRuns } from "../support/stored-runs.ts";
 const bank = await startToolServer(() => ({ body: { paid: true } }));
 const files = await startMcpServer();
 const remote = await startToolServer(() => ({ body: { response: "remote" } }));
-afterAll(() => Promise.all([bank.close(), files.close(), remote.close()]));
+const provider = await startAccountProvider({ perch: [] });
+afterAll(() => Promise.all([bank.close(), files.close(), remote.close(), provider.stop()]));
 beforeEach(() => {
   for (const { calls } of [bank, files, remote]) calls.length = 0;
 });
@@ -83,6 +85,15 @@ const expectDone = async (organisation: Attacked, context: object = {}): Promise
   const { data, text } = await invokeAgent(perch(), organisation.writeKey, { message: "go", context });
   expect(data?.response, text).toBe("done");
 };
+
+/** What the model was told of its one call. */
+async function failureOfCall(organisation: Attacked): Promise<string> {
+  ok(await patch(organisation, { logs: "full" }));
+  const { data } = await invokeAgent(perch(), organisation.writeKey, { message: "go" });
+  const request = { params: { ...params, request_id: data?.request_id ?? "" } };
+  const steps = ok(await organisation.call("GET /v1/agents/{agent_id}/invocations/{request_id}/steps", request)).data;
+  return JSON.stringify(steps);
+}
 
 const waitUntilDecided = (organisation: Attacked, approval: string) =>
   expect
@@ -154,7 +165,8 @@ describe("a key that may only write versions", () => {
     expectError(await decide(id), "forbidden");
     const shown = await find(id);
     expect(shown).toMatchObject({ status: "open", approvers: 2 });
-    expect(Date.parse(shown.expires_at) - Date.parse(shown.created_at)).toBe(60_000);
+    // Both are rounded to milliseconds.
+    expect(Math.abs(Date.parse(shown.expires_at) - Date.parse(shown.created_at) - 60_000)).toBeLessThanOrEqual(1);
   });
 });
 
@@ -211,20 +223,19 @@ test("a remote agent at a host that needs approval is not asked, because it cann
 describe("a secret that needs approval", () => {
   const withSecret = async (tool: Tool, call?: { name: string; arguments: object }) => {
     const organisation = await createAgent([tool], {}, call);
-    const hosts = [hostOf(bank.url), hostOf(files.url), hostOf(remote.url)];
+    const hosts = [hostOf(bank.url), hostOf(files.url), hostOf(remote.url), hostOf(provider.issuer)];
     await createSecret(organisation, { hosts, approval: "required" });
     return organisation;
   };
 
-  test.each<[string, Tool, { name: string; arguments: object } | undefined]>([
-    ["a header", refund({ headers: bearer }), undefined],
-    ["a parameter", refund({ method: "GET", query: { key: "{{secret.github_token}}" } }), undefined],
-    ["a header of an MCP server", orders({ headers: bearer }), callAdd],
+  test.each<[string, Tool]>([
+    ["a header", refund({ headers: bearer })],
+    ["a parameter", refund({ method: "GET", query: { key: "{{secret.github_token}}" } })],
   ])(
     "in %s makes every call wait, and is sent once it is approved",
-    async (_, tool, call) => {
+    async (_, tool) => {
       verifies("approvals.floor");
-      const organisation = await withSecret(tool, call);
+      const organisation = await withSecret(tool);
       const { run, id, approval } = await expectWaiting(organisation);
       expect(approval?.why).toContain("The secret github_token asks for approval");
       const approve = "POST /v1/approvals/{approval_id}/approve";
@@ -234,6 +245,27 @@ describe("a secret that needs approval", () => {
     },
     30_000,
   );
+
+  test("is not sent to list the tools of an MCP server, which nobody approves", async () => {
+    verifies("approvals.floor");
+    const before = files.requests.length;
+    const organisation = await withSecret(orders({ headers: bearer }), callAdd);
+    const { text } = await invokeAgent(perch(), organisation.writeKey, { message: "go" });
+    expect(text).toContain("the secret github_token needs a person's approval of each call");
+    expect(files.requests.slice(before)).toEqual([]);
+  });
+
+  test("is not sent to the provider of an account, which nobody approves", async () => {
+    verifies("approvals.floor");
+    const { clientId } = accountClients.machine;
+    const connection = {
+      ...{ account: "agent" as const, issuer: provider.issuer, client_id: clientId },
+      ...{ client_secret: "{{secret.github_token}}", scopes: ["mail.read"] },
+    };
+    const organisation = await withSecret(refund({ connection }));
+    expect(await failureOfCall(organisation)).toContain("the secret github_token needs a person's approval of each");
+    expect(callsMade()).toEqual([]);
+  });
 
   test("is of the one that the agent uses: its own takes precedence", async () => {
     const organisation = await withSecret(refund({ headers: bearer }));
@@ -261,7 +293,7 @@ describe("a secret that needs approval", () => {
     await perch().server.core.db.inOrganisation(organisationId, (trx) =>
       sql`update secrets set approval = null where organisation_id = ${organisationId}`.execute(trx),
     );
-    await invokeAgent(perch(), organisation.writeKey, { message: "go" });
+    expect(await failureOfCall(organisation)).toContain("the secret github_token does not exist");
     expect(bank.calls).toEqual([]);
   });
 });

@@ -111,7 +111,7 @@ const settings = {
   listen_addresses: loopback,
   unix_socket_directories: "/tmp",
   dynamic_shared_memory_type: "mmap", // the folder has no /dev/shm
-  max_connections: "200",
+  max_connections: "400",
   shared_buffers: "256MB",
 };
 

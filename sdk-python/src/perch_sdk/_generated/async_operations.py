@@ -2663,7 +2663,7 @@ class AsyncSecrets:
         :param name: The name by which requests refer to the secret: ``{{secret.github_token}}``.
         :param value: Stored encrypted and never returned.
         :param hosts: The only hosts that the secret is sent to: ``api.github.com`` stands for HTTPS and port 443, ``tools.example:8443`` for another port, ``http://127.0.0.1:3000`` for HTTP. There are no wildcards.
-        :param approval: ``required``: only tools use the secret, and a person approves every call of them, whatever a version of an agent says. null: the agent decides.
+        :param approval: ``required``: only HTTP tools use the secret, and a person approves every call of them, whatever a version of an agent says. null: the agent decides.
         """
         call = Call(
             "POST",
@@ -2745,7 +2745,7 @@ class AsyncSecrets:
 
         :param value: Stored encrypted and never returned.
         :param hosts: Replaces the hosts. A host that is new needs ``value`` again.
-        :param approval: ``required``: only tools use the secret, and a person approves every call of them, whatever a version of an agent says. null: the agent decides.
+        :param approval: ``required``: only HTTP tools use the secret, and a person approves every call of them, whatever a version of an agent says. null: the agent decides.
         """
         call = Call(
             "PATCH",
@@ -2808,7 +2808,7 @@ class AsyncAgentSecrets:
         :param name: The name by which requests refer to the secret: ``{{secret.github_token}}``.
         :param value: Stored encrypted and never returned.
         :param hosts: The only hosts that the secret is sent to: ``api.github.com`` stands for HTTPS and port 443, ``tools.example:8443`` for another port, ``http://127.0.0.1:3000`` for HTTP. There are no wildcards.
-        :param approval: ``required``: only tools use the secret, and a person approves every call of them, whatever a version of an agent says. null: the agent decides.
+        :param approval: ``required``: only HTTP tools use the secret, and a person approves every call of them, whatever a version of an agent says. null: the agent decides.
         """
         call = Call(
             "POST",
@@ -2900,7 +2900,7 @@ class AsyncAgentSecrets:
 
         :param value: Stored encrypted and never returned.
         :param hosts: Replaces the hosts. A host that is new needs ``value`` again.
-        :param approval: ``required``: only tools use the secret, and a person approves every call of them, whatever a version of an agent says. null: the agent decides.
+        :param approval: ``required``: only HTTP tools use the secret, and a person approves every call of them, whatever a version of an agent says. null: the agent decides.
         """
         call = Call(
             "PATCH",

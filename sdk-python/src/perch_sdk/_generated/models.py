@@ -400,7 +400,7 @@ class McpApprovalPolicy(Model):
     expires_after_seconds: int | None = None
     """How long a decision may take. Afterwards it counts as rejected. The default is 604800."""
     invoker_may_decide: bool | None = None
-    """Whether the key or person that started the run may decide too. The default is false."""
+    """Whether the key or person that started the run may decide too, and keys that it made or that made it. The default is false."""
 
 
 class ApprovalCondition(Model):
@@ -440,7 +440,7 @@ class ApprovalPolicy(Model):
     expires_after_seconds: int | None = None
     """How long a decision may take. Afterwards it counts as rejected. The default is 604800."""
     invoker_may_decide: bool | None = None
-    """Whether the key or person that started the run may decide too. The default is false."""
+    """Whether the key or person that started the run may decide too, and keys that it made or that made it. The default is false."""
 
 
 class AskPersonTool(Model):
@@ -456,7 +456,7 @@ class AskPersonTool(Model):
     expires_after_seconds: int | None = None
     """How long a decision may take. Afterwards it counts as rejected. The default is 604800."""
     invoker_may_decide: bool | None = None
-    """Whether the key or person that started the run may decide too. The default is false."""
+    """Whether the key or person that started the run may decide too, and keys that it made or that made it. The default is false."""
 
 
 class MemorySettings(Model):
@@ -1534,7 +1534,7 @@ class Secret(Model):
     """The only agent that can use the secret. null: all agents."""
     hosts: list[str]
     approval: Literal["required"] | None
-    """``required``: only tools use the secret, and a person approves every call of them, whatever a version of an agent says. null: the agent decides."""
+    """``required``: only HTTP tools use the secret, and a person approves every call of them, whatever a version of an agent says. null: the agent decides."""
     created_by: str | None
     created_at: datetime
     updated_by: str | None

@@ -103,7 +103,7 @@ class McpApprovalPolicyParam(TypedDict):
     expires_after_seconds: NotRequired[int]
     """How long a decision may take. Afterwards it counts as rejected. The default is 604800."""
     invoker_may_decide: NotRequired[bool]
-    """Whether the key or person that started the run may decide too. The default is false."""
+    """Whether the key or person that started the run may decide too, and keys that it made or that made it. The default is false."""
 
 
 class ApprovalConditionParam(TypedDict):
@@ -143,7 +143,7 @@ class ApprovalPolicyParam(TypedDict):
     expires_after_seconds: NotRequired[int]
     """How long a decision may take. Afterwards it counts as rejected. The default is 604800."""
     invoker_may_decide: NotRequired[bool]
-    """Whether the key or person that started the run may decide too. The default is false."""
+    """Whether the key or person that started the run may decide too, and keys that it made or that made it. The default is false."""
 
 
 class AskPersonToolParam(TypedDict):
@@ -159,7 +159,7 @@ class AskPersonToolParam(TypedDict):
     expires_after_seconds: NotRequired[int]
     """How long a decision may take. Afterwards it counts as rejected. The default is 604800."""
     invoker_may_decide: NotRequired[bool]
-    """Whether the key or person that started the run may decide too. The default is false."""
+    """Whether the key or person that started the run may decide too, and keys that it made or that made it. The default is false."""
 
 
 class MemorySettingsPatchParam(TypedDict):

@@ -45,6 +45,7 @@ export async function runCreateKey(config: Config, logger: Logger, args: string[
         operation: "create-key",
         resourceType: "key",
         resource: toPublicId("key", issued.row.id),
+        details: { reason: issued.row.permissions.join(", ") },
       });
       return issued;
     });

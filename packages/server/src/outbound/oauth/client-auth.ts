@@ -13,8 +13,7 @@ async function findClientSecret(
 ) {
   if (client.kind === "document") return undefined;
   if (client.kind === "registered" || client.clientSecret === undefined) return client.clientSecret;
-  // A person approves the calls of the tool. Its tokens are also renewed between them.
-  const call = { subject: subjectOf(issuer), url, headers: { authorization: client.clientSecret }, isApproved: true };
+  const call = { subject: subjectOf(issuer), url, headers: { authorization: client.clientSecret } };
   return (await resolveCall(owner, call)).headers.authorization;
 }
 

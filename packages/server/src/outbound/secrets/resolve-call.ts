@@ -14,7 +14,7 @@ export interface CallTemplate {
   readonly url: string | URL;
   readonly headers?: Templates | undefined;
   readonly query?: Templates | undefined;
-  /** A person approved the call, or it only asks what could be called. Left out: it carries no secret that needs approval. */
+  /** A person approved the call, or none is made. Left out: it carries no secret that needs approval. */
   readonly isApproved?: boolean;
 }
 
@@ -87,7 +87,7 @@ export function findRefusal(
   if (unapproved.length > 0) {
     const what = quantity(unapproved, "needs", "need");
     return new UnapprovedSecretError(
-      `${subject} cannot be called: ${what} a person's approval of each call, and only tools, in runs that began since then, wait for it.`,
+      `${subject} cannot be called: ${what} a person's approval of each call, and only HTTP tools wait for it. Use another secret here. If this is an HTTP tool, start the run again.`,
     );
   }
   const { origin } = parseAllowedUrl(url);

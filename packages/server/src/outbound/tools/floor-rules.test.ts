@@ -1,7 +1,7 @@
 import type { AgentDefinition } from "@perch/contract";
 import { verifies } from "@perch/testkit/verifies.ts";
 import { describe, expect, test } from "vitest";
-import { floorOf, whyUnderFloor } from "./floor-rules.ts";
+import { floorOf, secretsOfTool, whyUnderFloor } from "./floor-rules.ts";
 
 type Tool = AgentDefinition["tools"][number];
 
@@ -50,13 +50,16 @@ describe("the floor reaches", () => {
     expect(isUnder(mcp(), { tools: ["delete_file"] }, "delete_file")).toBe(true);
   });
 
-  test("a secret in a header, in a parameter, or of the client that gets the tool's tokens", () => {
+  test("a secret in a header or a parameter of an HTTP tool, and in no other place", () => {
     const secret = "{{secret.bank}}";
-    const connection = { account: "agent", issuer: "https://id.example", client_id: "perch", client_secret: secret };
-    for (const change of [{ headers: { "X-Key": `Key ${secret}` } }, { query: { key: secret } }, { connection }]) {
+    const headers = { "X-Key": `Key ${secret}` };
+    for (const change of [{ headers }, { query: { key: secret } }]) {
       const tool = http(change);
       expect(whyUnderFloor(floorFor(tool, {}, ["bank"]), tool)).toContain("The secret bank");
     }
+    const connection = { account: "agent", issuer: "https://id.example", client_id: "perch", client_secret: secret };
+    for (const tool of [http({ connection }), http({ description: secret }), mcp({ headers })])
+      expect(secretsOfTool(tool)).toEqual([]);
   });
 });
 

@@ -8,12 +8,13 @@ const hostnameOf = (url: string): string | undefined => URL.parse(url)?.hostname
 
 const secretsByTool = new WeakMap<DefinedTool, readonly string[]>();
 
-/** The secrets that calls of a tool use, also to get its tokens. */
+/** The secrets that calls of an HTTP tool carry. Nothing else is sent one that needs approval. */
 export function secretsOfTool(tool: DefinedTool): readonly string[] {
+  if (tool.type !== "http") return [];
   // Definitions are cached, and run many times.
   const known = secretsByTool.get(tool);
   if (known) return known;
-  const names = secretNamesIn(JSON.stringify(tool));
+  const names = secretNamesIn(JSON.stringify([tool.headers, tool.query]));
   secretsByTool.set(tool, names);
   return names;
 }
@@ -28,7 +29,8 @@ export function whyUnderFloor(
   listed: string = tool.name,
 ): string | undefined {
   if (!floor || tool.type === "ask_person") return undefined;
-  if (floor.tools.includes(tool.name) || floor.tools.includes(listed))
+  // As the definition, the server and the model name it.
+  if ([tool.name, listed, `${tool.name}_${listed}`].some((name) => floor.tools.includes(name)))
     return "The agent's security settings ask for approval of every call of this tool.";
   const host = hostnameOf(tool.url);
   if (floor.hosts.length > 0 && (host === undefined || floor.hosts.includes(host)))

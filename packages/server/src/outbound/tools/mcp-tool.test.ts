@@ -90,6 +90,30 @@ describe("an MCP server with a tool that needs approval", () => {
     });
   });
 
+  test("cannot weaken the server's own policy by that, nor a setting outside the version", async () => {
+    const mayDecide = { invoker_may_decide: true } as const;
+    const { url } = await startStateless(() => ({
+      "tools/list": { tools: [{ name: "remove_file", inputSchema: { type: "object" } }] },
+    }));
+    const approvalWith = async (policy: "always" | undefined, floored: readonly string[]) => {
+      const server = {
+        ...{ type: "mcp" as const, name: "files", url, tool_approvals: { delete_file: mayDecide } },
+        ...(policy && { approval: policy }),
+      };
+      const floor = { tools: floored, hosts: [], secrets: [] };
+      const run = { requestId: "req_1", trace: undefined, floor };
+      const [found] = await tools.list([server], noSecrets.owner, testTimeout(), run);
+      return found?.approval;
+    };
+    expect(await approvalWith(undefined, [])).toMatchObject({ invokerMayDecide: true });
+    expect(await approvalWith("always", [])).toMatchObject({ invokerMayDecide: false });
+    for (const name of ["files", "remove_file", "files_remove_file"])
+      expect(await approvalWith(undefined, [name])).toMatchObject({
+        invokerMayDecide: false,
+        because: expect.stringContaining("security settings"),
+      });
+  });
+
   test("may drop a tool that needs none", async () => {
     expect(await approvalsOf("delete_file", "read_file")).toEqual({ files_delete_file: 2, files_read_file: 0 });
   });

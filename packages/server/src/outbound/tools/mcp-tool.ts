@@ -51,7 +51,7 @@ export function listMcpTools(
   const tool = connection && { type: "mcp" as const, name, url, connection };
   const subject = `The MCP server ${name}`;
   return callWithAccount(deps, { user, tool, signal }, async (login) => {
-    const own = await deps.resolveCall(user, { ...server, subject, isApproved: true });
+    const own = await deps.resolveCall(user, { ...server, subject });
     const ofRun = run && { "x-request-id": run.requestId, ...traceHeaders(run.trace) };
     const redactor = login.addTo(own.redactor);
     const client = {
@@ -142,12 +142,11 @@ async function listAllPages(
 interface NamedTarget {
   readonly definition: RunTool["definition"];
   readonly target: McpTarget;
-  readonly isApproved: boolean;
 }
 
 export async function callMcpTool(
   deps: ToolDeps,
-  { definition, target, isApproved }: NamedTarget,
+  { definition, target }: NamedTarget,
   args: ToolArguments,
   context: ToolCallContext,
 ): Promise<ToolResult> {
@@ -156,7 +155,7 @@ export async function callMcpTool(
   const { owner: user, signal } = context;
   try {
     return await callWithAccount(deps, { user, tool, signal }, (login) =>
-      callOnce(deps, { definition, target, isApproved }, args, context, login),
+      callOnce(deps, { definition, target }, args, context, login),
     );
   } catch (error) {
     if (error instanceof PermanentToolError) return failedResult(error.message, error.summary);
@@ -166,14 +165,14 @@ export async function callMcpTool(
 
 async function callOnce(
   deps: ToolDeps,
-  { definition, target, isApproved }: NamedTarget,
+  { definition, target }: NamedTarget,
   args: ToolArguments,
   { owner, idempotencyKey, requestId, trace, signal }: ToolCallContext,
   login: Login,
 ): Promise<ToolResult> {
   const { url, tool, stateless = false } = target;
   const subject = `The tool ${definition.name}`;
-  const own = await deps.resolveCall(owner, { ...target, subject, isApproved });
+  const own = await deps.resolveCall(owner, { ...target, subject });
   const redactor = login.addTo(own.redactor);
   const connection = {
     subject,

@@ -81,14 +81,14 @@ export function approvalOfUnnamed(
   policy: McpApprovalPolicy | undefined,
   missing: readonly ApprovalPolicy[],
 ): ToolApproval | undefined {
-  const needed = missing.filter((each) => each !== "never").map(settingsOf);
+  const needed = missing.filter((each) => each !== "never");
   if (needed.length === 0) return undefined;
-  const all = [settingsOf(policy), ...needed];
+  const all = (policy === undefined || policy === "never" ? needed : [policy, ...needed]).map(settingsOf);
   return {
     because: renamed,
     approvers: Math.max(...all.map(({ approvers = 1 }) => approvers)),
-    expiresAfterSeconds: Math.min(...needed.map((each) => each.expires_after_seconds ?? defaultExpirySeconds)),
-    invokerMayDecide: needed.every((each) => each.invoker_may_decide === true),
+    expiresAfterSeconds: Math.min(...all.map((each) => each.expires_after_seconds ?? defaultExpirySeconds)),
+    invokerMayDecide: all.every((each) => each.invoker_may_decide === true),
     secondFactor: all.some((each) => each.second_factor === true),
   };
 }

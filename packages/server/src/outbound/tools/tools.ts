@@ -123,7 +123,6 @@ const isObject = (value: unknown): value is ToolArguments =>
 function createCallTool(deps: ToolDeps): CallTool {
   return async ({ definition, target, approval }, args, context) => {
     const { name } = definition;
-    const isApproved = isAlwaysApproved(approval);
     if (target.kind === "echo") return { content: truncateResult(JSON.stringify(args) ?? "null"), failed: false };
     if (target.kind === "unconnected") return failedResult(target.content, target.reason);
     if (target.kind === "person") return failedResult("Only a person answers this. Nothing was called.");
@@ -134,8 +133,8 @@ function createCallTool(deps: ToolDeps): CallTool {
     }
     try {
       return target.kind === "http"
-        ? await callHttpTool(deps, { name, target, isApproved }, args, context)
-        : await callMcpTool(deps, { definition, target, isApproved }, args, context);
+        ? await callHttpTool(deps, { name, target, isApproved: isAlwaysApproved(approval) }, args, context)
+        : await callMcpTool(deps, { definition, target }, args, context);
     } catch (error) {
       if (isRefusedCall(error)) return failedResult(error.message);
       if (error instanceof NotConnectedError) return failedResult(error.content, error.message);

@@ -201,27 +201,35 @@ describe("the keys of one hand", () => {
     const organisation = await perch().createOrganisation();
     ok(await organisation.call("POST /v1/agents", { body: { name: "bot", model: "perch/echo" } }));
     const made = await make(organisation, organisation.adminKey);
-    expect(await refusalOf(organisation, organisation.adminKey, made)).toContain("made, or rotated, your key");
+    expect(await refusalOf(organisation, organisation.adminKey, made)).toContain("made, or changed, your key");
     const third = await rotate(organisation, await rotate(organisation, made));
     const admin = await rotate(organisation, organisation.adminKey);
-    expect(await refusalOf(organisation, admin, third)).toContain("made, or rotated, your key");
+    expect(await refusalOf(organisation, admin, third)).toContain("made, or changed, your key");
   });
 
   test("403 for the key that made the one that started the run, and for one that rotated it; not for its sibling", async () => {
     const { organisation, approver } = await createOrganisationWithApprover(perch());
     const maker = await organisation.createKey({ permissions: ["read", "manage", "approve"] });
     const started = await make(organisation, maker);
-    expect(await refusalOf(organisation, started, maker)).toContain("made, or rotated, the key that started this run");
+    expect(await refusalOf(organisation, started, maker)).toContain("made, or changed, the key that started this run");
     const sibling = await make(organisation, maker);
     const other = await organisation.createKey({ permissions: ["read", "manage", "approve"] });
     const params = { key_id: ok(await organisation.call("GET /v1/me", {}, started)).data.key.id };
     ok(await organisation.call("POST /v1/keys/{key_id}/rotate", { params, body: {} }, other));
     for (const one of [maker, other])
-      expect(await refusalOf(organisation, started, one)).toContain("made, or rotated, the key that started this run");
+      expect(await refusalOf(organisation, started, one)).toContain("made, or changed, the key that started this run");
     for (const one of [approver, sibling]) {
       const { approvals } = await insertWaitingRun(perch(), organisation, { invoker: await identityOfKey(started) });
       ok(await approve(organisation, approvals[0] ?? "", {}, one));
     }
+  });
+
+  test("403 for a key that the one that started the run gave the permission", async () => {
+    const { organisation, approver } = await createOrganisationWithApprover(perch(), ["read", "write", "approve"]);
+    const params = { key_id: ok(await organisation.call("GET /v1/me", {}, approver)).data.key.id };
+    const body = { permissions: ["read" as const, "approve" as const] };
+    ok(await organisation.call("PATCH /v1/keys/{key_id}", { params, body }));
+    expect(await refusalOf(organisation, organisation.adminKey, approver)).toContain("made, or changed, your key");
   });
 
   test("`invoker_may_decide` allows them too", async () => {

@@ -111,8 +111,8 @@ function refuseOtherKind({ kind, id }: ApprovalRow, { verdict }: Decision): void
 
 const tieText = {
   invoker: "You started this run",
-  creator: "This key or person made, or rotated, the key that started this run",
-  created: "The key or person that started this run made, or rotated, your key",
+  creator: "This key or person made, or changed, the key that started this run",
+  created: "The key or person that started this run made, or changed, your key",
 } as const;
 
 /** Neither the invoker nor who holds a key through it decides on its run, unless the policy allows it. */
@@ -120,7 +120,7 @@ async function refuseInvoker(trx: OrganisationTransaction, row: ApprovalRow, { v
   const tie = await findTie(trx, row, voter);
   if (!tie) return;
   throw forbidden(
-    `${tieText[tie]}, so you cannot decide on it: use another key with the permission \`approve\`. For later runs, \`invoker_may_decide\` in the agent's policy allows it.`,
+    `${tieText[tie]}, so you cannot decide on it: use another key with the permission \`approve\`. For later runs, \`invoker_may_decide\` in the agent's policy allows it, where no setting outside the version asks for approval.`,
   );
 }
 

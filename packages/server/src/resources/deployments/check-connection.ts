@@ -40,7 +40,7 @@ export async function findClientSecretRefusal(
   const names = secretNamesOf({ headers });
   if (names.length === 0) return undefined;
   const found = await findSecrets(agent, names);
-  const call = { subject: `The provider of the tool ${name}`, url: tokenEndpoint, headers, isApproved: true };
+  const call = { subject: `The provider of the tool ${name}`, url: tokenEndpoint, headers };
   return findRefusal(call, agent, found);
 }
 

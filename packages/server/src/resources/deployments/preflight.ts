@@ -71,7 +71,7 @@ const callsOf = ({ runtime, tools }: Definition): Call[] =>
         // It asks a person, and makes no call.
         if (tool.type === "ask_person") return [];
         const subject = `${tool.type === "mcp" ? "The MCP server" : "The tool"} ${tool.name}`;
-        return [{ field: `tools.${index}`, template: { ...tool, subject, isApproved: true } }];
+        return [{ field: `tools.${index}`, template: { ...tool, subject, isApproved: tool.type === "http" } }];
       });
 
 /** Whether its tools can be listed now. With users' accounts they are listed in the run of a user. */

@@ -62,6 +62,18 @@ async function lockKey(
   return key;
 }
 
+/** Who made the key, and the caller, who gives or gets its rights now. */
+async function addCreator(
+  trx: OrganisationTransaction,
+  { caller, scope }: RequestContext,
+  key: queries.KeyRow,
+): Promise<string[]> {
+  const creators = new Set([...(await queries.listCreators(trx, scope, queries.originOf(key))), identityOf(caller)]);
+  if (creators.size > maxCreators)
+    throw conflict(`More than ${maxCreators} keys and persons have changed this key. Make a new one instead.`);
+  return [...creators];
+}
+
 /** Operations on existing keys: update, rotate, revoke, and revoke a leaked one without authentication. */
 export const keyLifecycleHandlers = ({ db, changes, keyDigest, quotas, now }: KeyDeps) =>
   ({
@@ -89,7 +101,8 @@ export const keyLifecycleHandlers = ({ db, changes, keyDigest, quotas, now }: Ke
           await quotas.requireRoom(trx, caller.organisation, "keys");
         const changed = { name: body.name ?? key.name, ...grant };
         if (isDeepStrictEqual({ ...key, ...changed }, key)) return new Unchanged(single(toKey(key, now())));
-        return single(toKey(await queries.updateKey(trx, scope, key.id, changed), now()));
+        const creators = changesRights ? await addCreator(trx, context, key) : undefined;
+        return single(toKey(await queries.updateKey(trx, scope, key.id, { ...changed, creators }), now()));
       }),
 
     "POST /v1/keys/{key_id}/rotate": ({ params, body }, context) =>
@@ -111,19 +124,14 @@ export const keyLifecycleHandlers = ({ db, changes, keyDigest, quotas, now }: Ke
         if (permissions.includes("approve")) await requireMayGiveApprove(trx, caller, "Rotating a key with `approve`");
         // Without an overlap there is one key after it, as before.
         if (body.overlap_seconds > 0) await quotas.requireRoom(trx, caller.organisation, "keys");
-        const creators = new Set([
-          ...(await queries.listCreators(trx, scope, queries.originOf(old))),
-          identityOf(caller),
-        ]);
-        if (creators.size > maxCreators)
-          throw conflict(`More than ${maxCreators} keys and persons have rotated this key. Make a new one instead.`);
+        const creators = await addCreator(trx, context, old);
         const { row, token } = await issueKey(trx, keyDigest, scope, {
           agentId: old.agent_id,
           name: old.name,
           role: old.role as Role | null,
           permissions,
           createdBy: caller.keyId,
-          creators: [...creators],
+          creators,
           rotatedFrom: old,
           expiresAt: old.expires_at,
         });

@@ -194,6 +194,7 @@ export const findSuccessor = (
     .executeTakeFirst();
 
 interface KeyChange {
+  readonly creators?: string[] | undefined;
   readonly name?: string | undefined;
   readonly role?: Role | null | undefined;
   readonly permissions?: Permission[] | undefined;

@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import type { AgentDefinition, SecuritySettings } from "@perch/contract";
 import type { Epoch } from "../../cache/epoch.ts";
 import { createEpochCache } from "../../cache/epoch-cache.ts";
@@ -42,7 +43,8 @@ export function createApprovalFloors({ db, cacheBytes, now }: ApprovalFloorsDeps
     const names = secretsOf(definition);
     if (names.length === 0) return floorOf(definition, security, []);
     const { organisationId, agentId } = agent;
-    const secrets = await cache.load(`${organisationId} ${agentId} ${names.join(" ")}`, epoch, () =>
+    // Names may be long and many, and an entry is counted by its value.
+    const secrets = await cache.load(`${organisationId} ${agentId} ${hash("sha256", names.join(" "))}`, epoch, () =>
       db.inOrganisation(organisationId, (trx) => listSecretsWithApproval(trx, agent, names)),
     );
     return floorOf(definition, security, secrets);

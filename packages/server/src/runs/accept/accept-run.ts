@@ -98,6 +98,10 @@ export function createAcceptRun({ db, agents, serving, slots, quotas }: AcceptDe
   const takeSlot = async ({ caller }: RequestContext, agent: AgentRow, run: RunInput): Promise<void> => {
     if (agent.status === "paused")
       throw conflict(`The agent ${JSON.stringify(agent.name)} is paused. Resume it first.`);
+    if (isRemoteUnderFloor(run.definition, storedDefinition(agent).security))
+      throw conflict(
+        "`security.approvals` of this agent asks for a person's approval of every call to the host of its remote agent, and remote agents cannot wait for one. Make it a tool, or remove the host.",
+      );
     quotas.requireSpace(caller.organisation, run.definition.memory.remember ? spaceForMemory : spaceForRecord);
     await requireUnderstood(db, run.needs ?? []);
     await requireSessionFree(run);
@@ -147,10 +151,6 @@ export function createAcceptRun({ db, agents, serving, slots, quotas }: AcceptDe
     const chosen = await chooseVersion(servingFor(context), context, agent, { ...invocation, userId });
     const { definition } = chosen;
     const { security } = storedDefinition(agent);
-    if (isRemoteUnderFloor(definition, security))
-      throw conflict(
-        "`security.approvals` of this agent asks for a person's approval of every call to the host of its remote agent, and remote agents cannot wait for one. Make it a tool, or remove the host.",
-      );
     const agentKey = { organisationId: agent.organisation_id, agentId: agent.id };
     const floor = await serving.findApprovalFloor(agentKey, { definition, security }, context.epoch);
     const needs = featuresNeededBy(definition, floor);
