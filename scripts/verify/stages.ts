@@ -81,6 +81,8 @@ export const longTests = [
   "site/documentation-site.test.ts", // documents in the fast project
   "spec/console/perch-dev.test.ts", // the command line's dev.test.ts
   "spec/console/node-killed.test.ts", // interrupted-work
+  "spec/console/installation.test.ts", // get-installation, and every-page
+  "spec/console/metrics.test.ts", // the tests of metrics, and every-page
   "spec/console/whole-story.test.ts", // first-day, ship and decide
 ];
 
