@@ -54,7 +54,7 @@ const largeTool = {
   parameters: {
     type: "object",
     description: "x".repeat(190_000),
-    examples: Array.from({ length: 19_000 }, () => []),
+    examples: Array.from({ length: 9_000 }, () => []),
   },
 };
 
