@@ -31,6 +31,7 @@ export async function startHousekeeping({ engine }: { readonly engine: RestateCl
 
 /** Waits until the housekeeping that the first worker starts is over. The next is an hour later. */
 export async function waitForHousekeeping(adminUrl: string): Promise<void> {
-  const isOver = async () => ((await nextHousekeeping(adminUrl)) ?? 0) > Date.now();
+  // An engine that has just started answers queries with 500 until it has its partition.
+  const isOver = async () => ((await nextHousekeeping(adminUrl).catch(() => undefined)) ?? 0) > Date.now();
   if (!(await waitUntil(isOver, 60))) throw new Error("No housekeeping has ended after 60 s");
 }
