@@ -9,7 +9,6 @@ import { usePerch } from "../support/harness.ts";
 
 const perch = usePerch({ unauthenticatedRequestsPerMinute: 1_000_000 });
 
-const maxCpuMs = 50;
 const maxGrowthBytes = 64 * 1024 * 1024;
 /** Nearly as many values as a body may have, of each kind. */
 const count = 19_000;
@@ -21,6 +20,21 @@ const junk: Readonly<Record<string, unknown>> = {
   "a map of numbers": Object.fromEntries(numbers.map((value, index) => [`a${index}`, value])),
   "a text": "x".repeat(1024 * 1024),
 };
+
+/** Of this thread: others collect garbage, or belong to other tests of the process. */
+function cpuMsOf(work: () => void): number {
+  const before = process.threadCpuUsage();
+  work();
+  const { user, system } = process.threadCpuUsage(before);
+  return (user + system) / 1000;
+}
+
+/** Noise only adds to it. */
+const leastCpuMsOf = (work: () => void): number => Math.min(...Array.from({ length: 5 }, () => cpuMsOf(work)));
+
+/** 50 ms, and more on a machine that takes more than 8 to parse the map. */
+const map = JSON.stringify(junk["a map of numbers"]);
+const maxCpuMs = Math.max(50, 6 * leastCpuMsOf(() => void JSON.parse(map)));
 
 type Schema = z.core.$ZodTypes;
 const inside = (schema: z.core.$ZodType): Schema => {
@@ -63,13 +77,6 @@ const withBody = operationKeys.flatMap((key) => {
   return operation.body ? [{ key, operation, body: operation.body }] : [];
 });
 
-function cpuMsOf(work: () => void): number {
-  const before = process.cpuUsage();
-  work();
-  const { user, system } = process.cpuUsage(before);
-  return (user + system) / 1000;
-}
-
 const median = (values: readonly number[]): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0;
 
 describe("a body within the limit of values", () => {
@@ -92,18 +99,17 @@ describe("a body within the limit of values", () => {
       // Beginning at another place for each kind of junk.
       const chosen = isFullTier ? bodies : bodies.filter((_, index) => index % 7 === name.length % 7);
       for (const each of chosen) {
-        const attempts = Array.from({ length: 5 }, () => () => {
+        const attempt = () => {
           try {
             parse({ params: {}, query: {}, body: each });
           } catch (error) {
             expect(error).toBeInstanceOf(ApiError);
             expect((error as ApiError).details?.length).toBeLessThanOrEqual(20);
           }
-        });
-        const [first = () => undefined, ...others] = attempts;
+        };
         // Most places cost next to nothing, and need no second look.
-        const once = cpuMsOf(first);
-        const cost = once < maxCpuMs / 2 ? once : median([once, ...others.map(cpuMsOf)]);
+        const once = cpuMsOf(attempt);
+        const cost = once < maxCpuMs / 2 ? once : leastCpuMsOf(attempt);
         expect(cost, `${name} in ${JSON.stringify(each).slice(0, 120)}`).toBeLessThan(maxCpuMs);
       }
     }
@@ -139,8 +145,7 @@ describe("1 MiB of junk", () => {
         }
         return median(costs);
       };
-      const counting = Array.from({ length: 5 }, () => cpuMsOf(() => void hasMoreValues(junkBody, 20_000)));
-      expect(median(counting)).toBeLessThan(maxCpuMs);
+      expect(leastCpuMsOf(() => void hasMoreValues(junkBody, 20_000))).toBeLessThan(maxCpuMs);
       // One text of the same size. The client is in this process, and so is the garbage of the tests before.
       const plain = await costOf(`{"name":"${"x".repeat(junkBody.length - 12)}"}`, 400);
       const { rss } = process.memoryUsage();
