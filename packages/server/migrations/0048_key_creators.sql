@@ -1,4 +1,4 @@
--- Who made a key, and who rotated it, for the rule that approvals of a run are not left to keys of the same hand.
+-- Who made a key, rotated it or changed its rights, for the rule that approvals of a run are not left to keys of the same hand.
 
 -- As callers are named: `key:` and the first key of its rotation chain, or `person:`, the issuer and the subject. With those of the keys
 -- that were rotated to this one, which may be gone. Null: made by a release before, `created_by` is all that is known.

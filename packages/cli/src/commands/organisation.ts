@@ -22,7 +22,7 @@ const set = command({
   name: "organisation set",
   summary: "Change what the organisation allows.",
   details:
-    "With --manage-grants-approve off, only a key or person with approve creates, changes or rotates keys with approve, and webhooks with approval links. Keys and webhooks that exist keep what they have. If nobody has approve, the operator makes a key with `perch-server create-key --approve`. Only the operator can switch it on again, with `perch-server set-organisation`.",
+    "With --manage-grants-approve off, only a key or person with approve creates, changes or rotates keys with approve, and webhooks with approval links. Keys and webhooks that exist keep what they have. If no key has approve, the operator makes a key with `perch-server create-key --approve`. Only the operator can switch it on again, with `perch-server set-organisation`.",
   options: {
     "manage-grants-approve": { type: "string", choices: ["on", "off"], help: "Whether manage may give approve." },
     yes: yesOption,

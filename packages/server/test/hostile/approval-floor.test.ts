@@ -246,7 +246,7 @@ describe("a secret that needs approval", () => {
     30_000,
   );
 
-  test("is not sent to list the tools of an MCP server, which nobody approves", async () => {
+  test("is not sent to list the tools of an MCP server, which needs no approval", async () => {
     verifies("approvals.floor");
     const before = files.requests.length;
     const organisation = await withSecret(orders({ headers: bearer }), callAdd);
@@ -255,7 +255,7 @@ describe("a secret that needs approval", () => {
     expect(files.requests.slice(before)).toEqual([]);
   });
 
-  test("is not sent to the provider of an account, which nobody approves", async () => {
+  test("is not sent to the provider of an account, who is asked without approval", async () => {
     verifies("approvals.floor");
     const { clientId } = accountClients.machine;
     const connection = {
@@ -278,7 +278,7 @@ describe("a secret that needs approval", () => {
     await expectWaiting(organisation);
   });
 
-  test("is not sent by a remote agent, which nobody approves", async () => {
+  test("is not sent by a remote agent, which is called without approval", async () => {
     verifies("approvals.floor");
     const organisation = await withSecret(refund());
     ok(await patch(organisation, { runtime: { type: "http", url: remote.url, headers: bearer } }));

@@ -97,8 +97,8 @@ function organisationAt({ url, server }: ApiNode, id: string, adminKey: string):
     call,
     createKey: async (key) => {
       // Only a key with `operate` may grant it, and a key may not decide on the runs of the key that made it.
-      const isOfNobody = key.permissions?.some((one) => one === "operate" || one === "approve") && !key.agent_id;
-      if (isOfNobody && key.permissions) return issueOperatorKey(server.core, id, key.permissions);
+      const isIndependent = key.permissions?.some((one) => one === "operate" || one === "approve") && !key.agent_id;
+      if (isIndependent && key.permissions) return issueOperatorKey(server.core, id, key.permissions);
       const created = await call("POST /v1/keys", { body: { name: "test", ...key } as never });
       if (created.status !== 201) throw new Error(`no key was created: ${JSON.stringify(created.body)}`);
       return created.body.data.key;

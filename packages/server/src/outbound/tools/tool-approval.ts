@@ -45,9 +45,12 @@ const destructive =
 const isHarmless = ({ readOnlyHint, destructiveHint }: ToolHints): boolean =>
   readOnlyHint === true || destructiveHint === false;
 
+const settingsOf = (policy: ApprovalPolicy | McpApprovalPolicy | undefined): Settings =>
+  typeof policy === "object" ? policy : {};
+
 /** Every call, and not decided by the invoker: the definition's own settings count only where they ask for more. */
 const raise = (policy: ApprovalPolicy | McpApprovalPolicy | undefined, because: string): ToolApproval => {
-  const { when: _, ...settings }: Settings = typeof policy === "object" ? policy : {};
+  const { when: _, ...settings } = settingsOf(policy);
   return toApproval({ ...settings, invoker_may_decide: false }, because);
 };
 
@@ -66,9 +69,6 @@ export function resolveApproval(
   if (settings.when !== "destructive") return toApproval(settings, always);
   return isHarmless(hints) ? undefined : toApproval(settings, destructive);
 }
-
-const settingsOf = (policy: ApprovalPolicy | McpApprovalPolicy | undefined): Settings =>
-  typeof policy === "object" ? policy : {};
 
 const renamed =
   "The definition asks for approval of a tool that the server does not list, so its other tools need it: one of them may be the same under another name.";

@@ -44,7 +44,7 @@ export const callDigest = (
   args: unknown,
 ): Buffer => digest(JSON.stringify([id, tool, canonical(args)]));
 
-/** Who started a run or wants to decide on it, with those who made its key or rotated it. */
+/** Who started a run or wants to decide on it, with those who made or changed its key. */
 export interface Known {
   readonly identity: string;
   readonly creators: readonly string[];

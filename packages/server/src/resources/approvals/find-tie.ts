@@ -3,7 +3,7 @@ import { listCreators } from "../keys/key-queries.ts";
 import type { ApprovalRow } from "./approval-queries.ts";
 import { type Known, tieToInvoker } from "./approval-rules.ts";
 
-/** A person's session is no key, and nobody made it. */
+/** A person has no key, so there is none to make. */
 async function known(trx: OrganisationTransaction, organisationId: string, identity: string): Promise<Known> {
   const [kind, id = ""] = identity.split(":", 2);
   return { identity, creators: kind === "key" ? await listCreators(trx, { organisationId }, id) : [] };

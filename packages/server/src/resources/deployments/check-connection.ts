@@ -40,8 +40,7 @@ export async function findClientSecretRefusal(
   const names = secretNamesOf({ headers });
   if (names.length === 0) return undefined;
   const found = await findSecrets(agent, names);
-  const call = { subject: `The provider of the tool ${name}`, url: tokenEndpoint, headers };
-  return findRefusal(call, agent, found);
+  return findRefusal({ subject: `The provider of the tool ${name}`, url: tokenEndpoint, headers }, agent, found);
 }
 
 export function createCheckConnection({

@@ -122,8 +122,8 @@ export const insertKey = (
     .executeTakeFirstOrThrow();
 
 /**
- * Who made the key or rotated it, as `identityOf` names callers. Of keys that a release before made, only the keys among
- * them are known.
+ * Who made the key, rotated it or changed its rights, as `identityOf` names callers. For keys that a release before made,
+ * only the key that made them is known.
  */
 export async function listCreators(
   trx: OrganisationTransaction,

@@ -84,6 +84,9 @@ function checkHeaders({ template, request, answer }: Exchange & { answer: WireRe
   const cookie = headers.get("set-cookie");
   problems.check(cookie === undefined || (setsCookie === true && ownCookie.test(cookie)), "has set-cookie");
   if (template.attack?.mayReachOtherOperation) return;
+  // Only pages without an origin, such as the sandboxed one at /docs, may read answers.
+  const reader = headers.get("access-control-allow-origin") ?? "null";
+  problems.check(reader === "null", `may be read by ${reader}`);
   for (const name of undeclaredHeaders(template.operation, status, headers.keys()) ?? [])
     problems.check(false, `${name} is not declared for ${status}`);
 }

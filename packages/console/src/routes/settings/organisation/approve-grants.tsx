@@ -36,7 +36,7 @@ export function ApproveGrants() {
         description={
           <>
             Only keys and people with <Code name="approve" /> can then create, change or rotate keys with it, and
-            webhooks with approval links. Keys and webhooks that exist keep what they have. If nobody has{" "}
+            webhooks with approval links. Keys and webhooks that exist keep what they have. If no key has{" "}
             <Code name="approve" />, only the operator of the installation can make a key with it. Only the operator can
             undo this.
           </>
