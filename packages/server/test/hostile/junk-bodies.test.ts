@@ -6,6 +6,7 @@ import { boundsOf, maxEntriesOf, maxItemsOf } from "../../src/api/judge-bounds.t
 import { createParseInput } from "../../src/api/parse-input.ts";
 import { ApiError } from "../../src/platform/api-error.ts";
 import { usePerch } from "../support/harness.ts";
+import { leastThreadMsOf, slowness, threadMsOf } from "../support/thread-time.ts";
 
 const perch = usePerch({ unauthenticatedRequestsPerMinute: 1_000_000 });
 
@@ -21,20 +22,7 @@ const junk: Readonly<Record<string, unknown>> = {
   "a text": "x".repeat(1024 * 1024),
 };
 
-/** Of this thread: others collect garbage, or belong to other tests of the process. */
-function cpuMsOf(work: () => void): number {
-  const before = process.threadCpuUsage();
-  work();
-  const { user, system } = process.threadCpuUsage(before);
-  return (user + system) / 1000;
-}
-
-/** Noise only adds to it. */
-const leastCpuMsOf = (work: () => void): number => Math.min(...Array.from({ length: 5 }, () => cpuMsOf(work)));
-
-/** 50 ms, and more on a machine that takes more than 8 to parse the map. */
-const map = JSON.stringify(junk["a map of numbers"]);
-const maxCpuMs = Math.max(50, 6 * leastCpuMsOf(() => void JSON.parse(map)));
+const maxCpuMs = 50 * slowness();
 
 type Schema = z.core.$ZodTypes;
 const inside = (schema: z.core.$ZodType): Schema => {
@@ -108,8 +96,8 @@ describe("a body within the limit of values", () => {
           }
         };
         // Most places cost next to nothing, and need no second look.
-        const once = cpuMsOf(attempt);
-        const cost = once < maxCpuMs / 2 ? once : leastCpuMsOf(attempt);
+        const once = threadMsOf(attempt);
+        const cost = once < maxCpuMs / 2 ? once : leastThreadMsOf(attempt);
         expect(cost, `${name} in ${JSON.stringify(each).slice(0, 120)}`).toBeLessThan(maxCpuMs);
       }
     }
@@ -145,7 +133,7 @@ describe("1 MiB of junk", () => {
         }
         return median(costs);
       };
-      expect(leastCpuMsOf(() => void hasMoreValues(junkBody, 20_000))).toBeLessThan(maxCpuMs);
+      expect(leastThreadMsOf(() => void hasMoreValues(junkBody, 20_000))).toBeLessThan(maxCpuMs);
       // One text of the same size. The client is in this process, and so is the garbage of the tests before.
       const plain = await costOf(`{"name":"${"x".repeat(junkBody.length - 12)}"}`, 400);
       const { rss } = process.memoryUsage();

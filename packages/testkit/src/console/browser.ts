@@ -27,7 +27,7 @@ export async function openContext(
   const context = await browser.newContext({ baseURL: url, viewport: wide, reducedMotion: "reduce", ...options });
   // A browser with windows allows it without a question, the headless one does not.
   await context.grantPermissions(["clipboard-read", "clipboard-write"]);
-  context.setDefaultTimeout(15_000);
+  context.setDefaultTimeout(30_000);
   if (theme) await context.addInitScript(`localStorage.setItem("perch.theme", "${theme}")`);
   if (apiKey !== undefined) await signIn(context, url, apiKey);
   return context;

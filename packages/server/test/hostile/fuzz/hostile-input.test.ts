@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { ok } from "../../support/contract-client.ts";
 import { type Perch, startPerch } from "../../support/harness.ts";
 import { connectionConfig } from "../../support/sample-connections.ts";
+import { slowness } from "../../support/thread-time.ts";
 import { sendFuzzRequests } from "./fuzz-run.ts";
 
 /** With fewer, a class of answers may be missing by chance. */
@@ -41,9 +42,10 @@ afterAll(() => perch.stop());
 test(`${requests} valid, nearly valid and hostile requests get responses that the contract declares`, {
   timeout: 60_000 + requests * 30,
 }, async () => {
+  const tolerableMs = 100 * slowness();
   const startedAt = performance.now();
   console.log(`TEST_FUZZ_SEED=${seed} TEST_FUZZ_REQUESTS=${requests}`);
-  const tally = await sendFuzzRequests(perch, { requests, seed });
+  const tally = await sendFuzzRequests(perch, { requests, seed, tolerableMs });
   const seconds = (performance.now() - startedAt) / 1000;
   const classes = [...tally.answers].toSorted(([, a], [, b]) => b - a).map(([name, count]) => `${count} × ${name}`);
   const { directed, random } = tally.sent;
@@ -54,7 +56,7 @@ test(`${requests} valid, nearly valid and hostile requests get responses that th
   const wrong = [...tally.problems.values()];
   expect(wrong, [...wrong, ...failures].join("\n\n")).toEqual([]);
   expect(failures).toEqual([]);
-  expect(tally.longestTurnMs, "a turn of the event loop").toBeLessThan(100);
+  expect(tally.longestTurnMs, "a turn of the event loop").toBeLessThanOrEqual(tolerableMs);
   // A new operation that is missing here needs a request in every-operation.ts.
   expect([...tally.succeeded.directed].toSorted()).toEqual(operationKeys.toSorted());
   if (requests < enough) return;
