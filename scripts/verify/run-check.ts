@@ -144,8 +144,9 @@ async function runTests(
   const title = `vitest run --project ${check.tests.join(" and ")}`;
   const projects = check.tests.flatMap((name) => ["--project", name]);
   const options = [`--maxWorkers=${check.workers}`, ...(shard === undefined ? [] : [`--shard=${shard}`])];
-  const own = { ...settings, ...(check.withoutLong && { TEST_WITHOUT_LONG: "1" }) };
-  const first = await runVitest(title, [...projects, ...options, ...(check.only ?? [])], own);
+  const own = { ...settings, ...check.env };
+  const withoutLong = check.withoutLong && { TEST_WITHOUT_LONG: "1" };
+  const first = await runVitest(title, [...projects, ...options, ...(check.only ?? [])], { ...own, ...withoutLong });
   const failed = first.files.filter(({ status }) => status === "failed").map(({ name }) => name);
   const names = failed.map((file) => relative(checkoutDir, file));
   if (failed.length === 0) {
@@ -156,7 +157,7 @@ async function runTests(
     return { ...tally, failed: isSilentFailure ? 1 : 0, cpuSeconds: first.cpuSeconds, repeated: [] };
   }
   const args = [...projects, "--maxWorkers=1", ...failed];
-  const second = await runVitest(`${title}, the second time: ${names.join(", ")}`, args, settings);
+  const second = await runVitest(`${title}, the second time: ${names.join(", ")}`, args, own);
   const repeats = new Map(second.files.map((file) => [file.name, file]));
   const files = first.files.map((file) => repeats.get(file.name) ?? file);
   const isMended = (name: string) => repeats.get(name)?.status === "passed";

@@ -13,6 +13,8 @@ export type Check =
       readonly only?: readonly string[];
       /** All files except `longTests`. */
       readonly withoutLong?: true;
+      /** Settings that the tests and their processes have besides the usual ones. */
+      readonly env?: Readonly<Record<string, string>>;
     }
   | { readonly tool: string; readonly args: readonly string[] }
   /** A program of ours. It counts as one check, or as many as its last line counts. */
@@ -85,6 +87,9 @@ export const longTests = [
   "spec/console/metrics.test.ts", // the tests of metrics, and every-page
   "spec/console/whole-story.test.ts", // first-day, ship and decide
 ];
+
+/** Where a run of one step differs, with and without the engine's SDK. */
+const endsOfRuns = ["packages/server/test/loss/last-step.test.ts", "packages/server/test/loss/worker-loss.test.ts"];
 
 const chaos = (mode: string, cpuSeconds: number, inputs: readonly string[] = []): Stage => ({
   name: mode === "" ? "chaos" : `chaos-${mode}`,
@@ -172,10 +177,13 @@ export const stages: readonly Stage[] = [
     name: "long-tests",
     tier: "full",
     inputs: [...server, ...console, "site/**", "docs/**", "deploy/alerts/**", "spec/**"],
-    cpuSeconds: 480,
+    cpuSeconds: 560,
     cores: 2,
     needs: ["services", "bundle", "console"],
-    checks: [{ tests: ["services", "acceptance", "console"], workers: 3, only: longTests }],
+    checks: [
+      { tests: ["services", "acceptance", "console"], workers: 3, only: longTests },
+      { tests: ["services"], workers: 2, only: endsOfRuns, env: { PERCH_ONE_STEP_RUNS: "false" } },
+    ],
   },
   {
     name: "quick-start",

@@ -6,7 +6,7 @@ import { keepRegistered, type WorkerRegistration } from "../engine/worker-regist
 import { version } from "../platform/version.ts";
 import type { Core } from "./core.ts";
 
-type Services = Parameters<typeof serveEndpoint>[0]["services"];
+type EndpointOptions = Parameters<typeof serveEndpoint>[0];
 
 interface ServedRelease {
   readonly endpoint: Endpoint;
@@ -16,7 +16,11 @@ interface ServedRelease {
 }
 
 /** Serves the workflows of this release to the engine, and registers them there while the release is the active one. */
-export async function serveRelease(core: Core, services: Services, onRegistered: () => void): Promise<ServedRelease> {
+export async function serveRelease(
+  core: Core,
+  { services, runOneStep }: Pick<EndpointOptions, "services" | "runOneStep">,
+  onRegistered: () => void,
+): Promise<ServedRelease> {
   const { config, logger, telemetry, db } = core;
   const { workerHost: host, workerPort: port, identityKeys, release } = config;
   let registration: WorkerRegistration | undefined;
@@ -24,7 +28,7 @@ export async function serveRelease(core: Core, services: Services, onRegistered:
     const turn = registration?.turn();
     return { version, release, turn: turn ?? null, takes_new_runs: turn !== undefined };
   };
-  const endpoint = await serveEndpoint({ services, identityKeys, host, port, release, describe, logger });
+  const endpoint = await serveEndpoint({ services, identityKeys, host, port, release, describe, logger, runOneStep });
   core.outbound.ownAddresses.add({ host, port: endpoint.port });
   telemetry.watchRuns(endpoint.countRuns);
   const workerUrl = config.workerUrl ?? `http://${host}:${endpoint.port}`;

@@ -18,6 +18,7 @@ import { deploymentServices } from "../workflows/activate-deployment.ts";
 import { erasureServices } from "../workflows/erasure-services.ts";
 import { memoryServices } from "../workflows/memory-services.ts";
 import { runServices } from "../workflows/run-agent.ts";
+import { createRunOneStep } from "../workflows/try-one-step.ts";
 import { composeHousekeeping } from "./compose-housekeeping.ts";
 import { composeFindModel, composePreflight } from "./compose-preflight.ts";
 import { composeReconcile } from "./compose-reconcile.ts";
@@ -69,13 +70,13 @@ export async function composeWorker(core: Core, { erasurePauseMs = 2000 }: Worke
     preflight: composePreflight(core),
     dispatchDeliveries: engine.dispatchDeliveries,
   });
+  const runDeps = {
+    steps: telemetry.countSteps(actForFirstArgument(runSteps, core.shares.tiers)),
+    findDefinition: core.definitions.find,
+    defaultLogs: config.defaultLogs,
+  };
   const services = [
-    ...runServices({
-      steps: telemetry.countSteps(actForFirstArgument(runSteps, core.shares.tiers)),
-      findDefinition: core.definitions.find,
-      kill: createEngineAdmin(config.adminUrls).kill,
-      defaultLogs: config.defaultLogs,
-    }),
+    ...runServices({ ...runDeps, kill: createEngineAdmin(config.adminUrls).kill }),
     ...deploymentServices(deploymentSteps),
     ...memoryServices(actForFirstArgument(memorySteps)),
     ...deliveries.services,
@@ -87,7 +88,8 @@ export async function composeWorker(core: Core, { erasurePauseMs = 2000 }: Worke
   let periodic: PeriodicServices | undefined;
   // An engine that does not know this worker may have come back empty, without its schedules.
   const onRegistered = () => periodic?.ensure();
-  const { endpoint, registration, drain } = await serveRelease(core, services, onRegistered);
+  const runOneStep = config.oneStepRuns ? createRunOneStep(runDeps) : undefined;
+  const { endpoint, registration, drain } = await serveRelease(core, { services, runOneStep }, onRegistered);
   periodic = keepPeriodicServices({ ingressUrls: config.ingressUrls, logger });
   return {
     endpoint,

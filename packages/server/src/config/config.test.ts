@@ -44,6 +44,7 @@ describe("readConfig", () => {
       release: version,
       releaseName: undefined,
       startWaitSeconds: 0,
+      oneStepRuns: true,
       drainSeconds: 960,
       reconcileSeconds: 300,
       console: true,

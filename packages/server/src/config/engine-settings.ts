@@ -81,6 +81,14 @@ export const engineSettings = {
         "Name of this release: no other release continues its runs. The default is the version. Set it for builds of your own.",
       ),
   ),
+  oneStepRuns: setting(
+    "PERCH_ONE_STEP_RUNS",
+    onOrOff
+      .default(true)
+      .describe(
+        "Whether workers answer runs that are one model call without Restate's SDK, which takes about half of their processor time. With `false`, the SDK handles every run.",
+      ),
+  ),
   drainSeconds: setting(
     "PERCH_DRAIN_SECONDS",
     wholeNumber(0, 86_400)

@@ -1,36 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { input, output, sleepCompleted, sleeping, start, step, stepResult } from "../../test/support/engine-frames.ts";
 import { JournalReader } from "./journal.ts";
 
-/** Protobuf: one field that holds bytes, a number of at most 127, or a message. */
-const field = (number: number, value: Buffer | number): Buffer =>
-  typeof value === "number"
-    ? Buffer.from([number * 8, value])
-    : Buffer.concat([Buffer.from([number * 8 + 2, ...varint(value.length)]), value]);
-const varint = (value: number): number[] => (value < 128 ? [value] : [(value & 127) | 128, ...varint(value >> 7)]);
-const frame = (type: number, ...fields: Buffer[]): Buffer => {
-  const message = Buffer.concat(fields);
-  const header = Buffer.alloc(8);
-  header.writeUInt16BE(type, 0);
-  header.writeUInt32BE(message.length, 4);
-  return Buffer.concat([header, message]);
-};
-const text = (value: string): Buffer => Buffer.from(value);
-
-const start = (knownEntries: number, retries?: number) =>
-  frame(
-    0x0000,
-    field(1, text("id")),
-    field(2, text("inv_1")),
-    field(3, knownEntries),
-    field(6, text("key")),
-    ...(retries === undefined ? [] : [field(7, retries)]),
-  );
-const input = frame(0x0400, field(14, field(1, text('{"message":"hello"}'))));
-const step = (name: string) => frame(0x0411, field(11, 1), field(12, text(name)));
-const stepResult = frame(0x8011, field(1, 1), field(5, field(1, text('{"reply":{}}'))));
-const sleep = frame(0x040c, field(1, 5), field(11, 2));
-const sleepCompleted = frame(0x800c, field(1, 2));
-const output = (value: object) => frame(0x0401, field(14, field(1, text(JSON.stringify(value)))));
+const begin = input({ message: "hello" });
 
 const read = (...chunks: Buffer[]): JournalReader => {
   const reader = new JournalReader();
@@ -48,7 +20,7 @@ describe("the journal of an invocation", () => {
 
   test("has the steps that an earlier attempt journaled, finished or not, and its output", () => {
     const long = { status: "completed", response: "ü".repeat(5000) };
-    const journal = read(start(5), input, step("begin"), stepResult, step("model 1 try 2"), output(long));
+    const journal = read(start(5), begin, step("begin"), stepResult, step("model 1 try 2"), output(long));
     expect(journal.isComplete).toBe(true);
     expect(["begin", "model 1", "model 1 try 2"].map((name) => journal.hasStep(name))).toEqual([true, false, true]);
     expect(journal.output).toEqual(long);
@@ -61,18 +33,18 @@ describe("the journal of an invocation", () => {
   });
 
   test("reports every step that was begun and has no result", () => {
-    const journal = read(start(5, 1), input, step("model 1"), stepResult, step("tool 1.1 a"), step("tool 1.2 b"));
+    const journal = read(start(5, 1), begin, step("model 1"), stepResult, step("tool 1.1 a"), step("tool 1.2 b"));
     expect(["tool 1.1 a", "tool 1.2 b", "model 2"].map((name) => journal.isRepeat(name))).toEqual([true, true, false]);
   });
 
   test("reports no step if the worker was lost while the run slept", () => {
-    const before = [input, step("model 1"), stepResult, sleep];
+    const before = [begin, step("model 1"), stepResult, sleeping];
     expect(read(start(4, 1), ...before).isRepeat("model 1 try 2")).toBe(false);
     expect(read(start(5, 1), ...before, sleepCompleted).isRepeat("model 1 try 2")).toBe(true);
   });
 
   test("is read from any pieces, and what follows it is not part of it", () => {
-    const bytes = Buffer.concat([start(3), input, step("begin"), stepResult, step("later")]);
+    const bytes = Buffer.concat([start(3), begin, step("begin"), stepResult, step("later")]);
     for (const size of [1, 7, 8, 9, 50]) {
       const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, i) =>
         bytes.subarray(i * size, (i + 1) * size),
@@ -84,6 +56,6 @@ describe("the journal of an invocation", () => {
   });
 
   test("must begin with the number of its entries", () => {
-    expect(() => read(input)).toThrow("did not begin with the number of journal entries");
+    expect(() => read(begin)).toThrow("did not begin with the number of journal entries");
   });
 });

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Http2ServerRequest } from "node:http2";
+import { bytesOf, fieldOf, fields, frameTypes, headerBytes } from "./protocol.ts";
 
 /** The engine's journal of an invocation when this attempt of it began. */
 export interface Journal {
@@ -12,45 +13,18 @@ export interface Journal {
   readonly isRepeat: (name: string) => boolean;
   /** The output that an earlier attempt wrote, if the engine did not learn that the invocation was over. */
   readonly output: unknown;
+  /** How this step went if it was made before the engine's SDK was asked. Only once: a retry makes it again. */
+  readonly takeResult: (name: string) => StepResult | undefined;
 }
 
-// The engine's service protocol: frames with a header of eight bytes, which are type, flags and length, and protobuf in them.
-const headerBytes = 8;
-const frameTypes = { start: 0x0000, output: 0x0401, sleep: 0x040c, run: 0x0411, sleepCompleted: 0x800c };
-const fields = { startKnownEntries: 3, startRetries: 7, runName: 12, outputValue: 14, valueContent: 1 };
+/** How a step went that is not journaled yet. */
+export type StepResult = PromiseSettledResult<object>;
 
-/** The value of a protobuf field: a number, or the bytes of a string or message. Undefined if it is missing. */
-function fieldOf(message: Buffer, wanted: number): number | Buffer | undefined {
-  let at = 0;
-  const readVarint = (): number => {
-    let value = 0;
-    for (let shift = 1; ; shift *= 128) {
-      const byte = message.readUInt8(at++);
-      value += (byte & 127) * shift;
-      if (byte < 128) return value;
-    }
-  };
-  while (at < message.length) {
-    const tag = readVarint();
-    const [field, wireType] = [Math.floor(tag / 8), tag % 8];
-    const start = at;
-    if (wireType === 0) {
-      const value = readVarint();
-      if (field === wanted) return value;
-    } else if (wireType === 2) {
-      const length = readVarint();
-      at += length;
-      if (field === wanted) return message.subarray(at - length, at);
-    } else if (wireType === 1 || wireType === 5) at = start + (wireType === 1 ? 8 : 4);
-    else throw new Error(`The engine sent a field of the unknown wire type ${wireType}`);
-  }
-  return undefined;
+/** A step that was made before the engine's SDK was asked. */
+export interface MadeStep {
+  readonly name: string;
+  readonly result: StepResult;
 }
-
-const bytesOf = (message: Buffer, field: number): Buffer => {
-  const value = fieldOf(message, field);
-  return Buffer.isBuffer(value) ? value : Buffer.alloc(0);
-};
 
 /**
  * Reads the journal from the beginning of the engine's request: a start message with the number of entries, then the
@@ -64,7 +38,12 @@ export class JournalReader implements Journal {
   #retries = 0;
   #pendingSleeps = 0;
   #hasBegun = false;
+  #made: MadeStep | undefined;
   output: unknown;
+
+  constructor(made?: MadeStep) {
+    this.#made = made;
+  }
 
   hasStep(name: string): boolean {
     return this.#steps.has(name);
@@ -79,6 +58,13 @@ export class JournalReader implements Journal {
     this.#hasBegun = true;
     // A worker that was lost while the run slept had no step to finish.
     return this.hasStep(name) || (isFirst && this.#retries > 0 && this.#pendingSleeps === 0);
+  }
+
+  takeResult(name: string): StepResult | undefined {
+    if (this.#made?.name !== name) return undefined;
+    const { result } = this.#made;
+    this.#made = undefined;
+    return result;
   }
 
   get isComplete(): boolean {
@@ -125,8 +111,8 @@ export function currentJournal(): Journal {
 }
 
 /** Handles a request of the engine, and reads its journal on the way. */
-export function withJournal(request: Http2ServerRequest, handle: () => void): void {
-  const reader = new JournalReader();
+export function withJournal(request: Http2ServerRequest, handle: () => void, made?: MadeStep): void {
+  const reader = new JournalReader(made);
   const chunks = request[Symbol.asyncIterator]() as AsyncIterableIterator<Buffer>;
   const next = async (): Promise<IteratorResult<Buffer>> => {
     const result = await chunks.next();

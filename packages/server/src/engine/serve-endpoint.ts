@@ -4,7 +4,9 @@ import { createServer as createHttp2Server, type Http2ServerResponse, type Http2
 import { createServer, type Socket } from "node:net";
 import * as restate from "@restatedev/restate-sdk";
 import type { Logger } from "../platform/logger.ts";
+import { createIsSigned } from "./engine-signature.ts";
 import { withJournal } from "./journal.ts";
+import { createOneStepHandler, type RunOneStep } from "./one-step-run.ts";
 import { pathWithin } from "./release-address.ts";
 import { agentRuns, agentSessions } from "./services.ts";
 
@@ -19,6 +21,8 @@ interface EndpointOptions {
   /** Fields that `/readyz` shows besides the worker's readiness. */
   readonly describe: () => Readonly<Record<string, unknown>>;
   readonly logger: Logger;
+  /** Absent: the SDK handles all runs. */
+  readonly runOneStep?: RunOneStep | undefined;
 }
 
 export interface Endpoint {
@@ -51,6 +55,9 @@ const refuse = (response: Http2ServerResponse, reason: string): void => {
   response.end(`${reason}\n`);
 };
 
+/** Of runs without a session. */
+const runPath = `/invoke/${agentRuns}/run`;
+
 const isRun = (path: string): boolean =>
   path.startsWith(`/invoke/${agentRuns}/`) || path.startsWith(`/invoke/${agentSessions}/`);
 
@@ -59,8 +66,9 @@ const isRun = (path: string): boolean =>
  * as long as its request is open: code of a run that the engine suspends never gets to its end.
  */
 function createEngineServer(options: EndpointOptions, isAccepting: () => boolean, runs: Set<Http2ServerResponse>) {
-  const { release } = options;
+  const { release, identityKeys, runOneStep } = options;
   const handle = createHandler(options);
+  const handleRun = runOneStep && createOneStepHandler({ runOneStep, isSigned: createIsSigned(identityKeys), handle });
   return createHttp2Server((request, response) => {
     const path = request.url === "/health" ? request.url : pathWithin(release, request.url);
     if (path === undefined) return refuse(response, `This worker executes runs of release ${release} only.`);
@@ -70,6 +78,7 @@ function createEngineServer(options: EndpointOptions, isAccepting: () => boolean
       runs.add(response);
       response.on("close", () => runs.delete(response));
     }
+    if (handleRun && path === runPath) return handleRun(request, response);
     withJournal(request, () => handle(request, response));
   });
 }

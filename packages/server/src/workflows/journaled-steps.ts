@@ -24,7 +24,8 @@ export async function runStep<T extends object>(
   if (journal.hasStep(name)) return context.run(name, begin, retryStepUntilSuccess);
   // The last step of an earlier attempt, which wrote the output and died before the engine knew that the run was over.
   if (journal.output !== undefined) return { ended: journal.output as RunResult, toDeliver: [], unrecorded: null };
-  const [first] = await Promise.allSettled([begin()]);
+  const made = journal.takeResult(name) as PromiseSettledResult<T> | undefined;
+  const first = made ?? (await Promise.allSettled([begin()]))[0];
   if (first.status === "fulfilled" && isOutput(first.value)) return first.value;
   let unread: PromiseSettledResult<T> | undefined = first;
   const journaled = async (): Promise<T> => {

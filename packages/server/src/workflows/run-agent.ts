@@ -26,7 +26,7 @@ const options = {
 };
 
 /** Without a session, the run has no history to read and no turn to wait for, so it began when it was accepted. */
-const initialProgressWithoutSession = (run: RunInput): Progress =>
+export const initialProgressWithoutSession = (run: RunInput): Progress =>
   initialProgress(run.acceptedAtMs, { turn: 0, history: [] });
 
 interface CallsAt {
@@ -74,6 +74,18 @@ async function callTools(
 const hasMemoryToEmbed = (run: RunInput, outcome: RunResult): boolean =>
   outcome.status === "completed" && run.definition.memory.remember;
 
+/** A remote agent has tools of its own. */
+export const hasTools = ({ runtime, tools }: RunInput["definition"]): boolean =>
+  runtime.type === "model" && tools.length > 0;
+
+/** Whether this step's result is recorded, with nothing left to send: only the output follows. */
+export function isOutputOf(run: RunInput, result: object): result is Ended {
+  if (!("ended" in result)) return false;
+  const { ended, unrecorded, toDeliver } = result as Ended;
+  const isSettled = run.cut === undefined || ended.status === "waiting";
+  return isSettled && unrecorded === null && toDeliver.length === 0 && !hasMemoryToEmbed(run, ended);
+}
+
 /** The state of a run before its next model call. */
 interface Standing {
   readonly progress: Progress;
@@ -109,8 +121,7 @@ async function prepare(
     if ("ended" in result) return { stopped: result, progress };
     progress = { ...progress, recalled: result.recalled, log: result.log };
   }
-  // A remote agent has tools of its own.
-  if (run.definition.runtime.type !== "model" || run.definition.tools.length === 0) return { progress, tools: [] };
+  if (!hasTools(run.definition)) return { progress, tools: [] };
   const before = progress;
   const listed = await retryUntilSettled(context, "tools", (attempt) => steps.tools(run, before, attempt), isOutput);
   if ("ended" in listed) return { stopped: listed, progress };
@@ -153,13 +164,7 @@ async function runAgent(
     return ended;
   };
 
-  /** Recorded, with nothing left to send: only the output follows. */
-  const isOutput: IsOutput = (result) => {
-    if (!("ended" in result)) return false;
-    const { ended, unrecorded, toDeliver } = result as Ended;
-    const isSettled = run.cut === undefined || ended.status === "waiting";
-    return isSettled && unrecorded === null && toDeliver.length === 0 && !hasMemoryToEmbed(run, ended);
-  };
+  const isOutput = (result: object): boolean => isOutputOf(run, result);
 
   if (resumed?.isCancelled) {
     const { progress: before, reply, results } = resumed.state;
@@ -237,7 +242,7 @@ async function recordLost(message: RunMessage, lost: LostRun, steps: RunSteps): 
   return ended;
 }
 
-interface RunServicesDeps {
+export interface RunServicesDeps {
   readonly steps: RunSteps;
   readonly findDefinition: Definitions["find"];
   /** Ends an invocation of the engine at once. */
