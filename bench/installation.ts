@@ -82,7 +82,10 @@ async function startSplit(
   return { url: server.url, parts };
 }
 
-/** Starts all parts of Perch for a benchmark: `all` in one process, or an API node with two workers. */
+/** A process of `all`, and those that it started: PERCH_PROCESSES says how many. */
+const withChildren = (pid: number | undefined): number[] => (pid === undefined ? [] : [pid, ...childrenOf(pid)]);
+
+/** Starts all parts of Perch for a benchmark: `all`, or an API node with two workers. */
 export async function startInstallation(
   stops: Stops,
   form: "all" | "split",
@@ -105,5 +108,5 @@ export async function startInstallation(
   }
   const server = await startServer(database, { ...settings, PERCH_WORKER_PORT: "0", ...serverSettings }, "all");
   stops.add(server.stop);
-  return { url: server.url, database, valkeyUrl, engine, parts: { server: () => toPids(server.child.pid), ...base } };
+  return { url: server.url, database, valkeyUrl, engine, parts: { server: () => withChildren(server.child.pid), ...base } };
 }

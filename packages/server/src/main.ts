@@ -18,7 +18,7 @@ type BareCommandName = "create-secrets" | "doctor" | "install-embedder" | "prepa
 const commands: Readonly<Record<Exclude<CommandName, BareCommandName>, () => Promise<Command>>> = {
   serve: async () => (await import("./operator/commands/run-roles.ts")).serve,
   work: async () => (await import("./operator/commands/run-roles.ts")).work,
-  all: async () => (await import("./operator/commands/run-roles.ts")).all,
+  all: async () => (await import("./operator/commands/run-all.ts")).all,
   migrate: async () => (await import("./operator/commands/run-migrate.ts")).runMigrate,
   "activate-release": async () => (await import("./operator/commands/run-activate-release.ts")).runActivateRelease,
   releases: async () => (await import("./operator/commands/run-releases.ts")).runReleases,

@@ -45,6 +45,8 @@ describe("readConfig", () => {
       releaseName: undefined,
       startWaitSeconds: 0,
       oneStepRuns: true,
+      processCount: undefined,
+      processes: 1,
       drainSeconds: 960,
       reconcileSeconds: 300,
       console: true,

@@ -1,6 +1,6 @@
 import { apiSettings } from "./api-settings.ts";
 import { ConfigError, seeSettingsPage } from "./config-error.ts";
-import { databaseSettings } from "./database-settings.ts";
+import { databaseSettings, processesOf } from "./database-settings.ts";
 import { engineConfig, engineSettings } from "./engine-settings.ts";
 import { modelConfig, modelSettings } from "./model-settings.ts";
 import { outboundSettings } from "./outbound-settings.ts";
@@ -73,6 +73,7 @@ export function readConfig(environment: NodeJS.ProcessEnv) {
   const valuesOf = <Table extends SettingTable>(table: Table) => usableOf(table, values) as ValuesOf<Table>;
   return {
     ...valuesOf(concerns.database),
+    processes: processesOf(valuesOf(concerns.database)),
     ...securityConfig(valuesOf(concerns.security)),
     ...valuesOf(concerns.api),
     ...signInConfig(valuesOf(concerns.signIn), valuesOf(concerns.api).publicUrl),

@@ -24,7 +24,9 @@ export const databaseSettings = {
   ),
   databaseMaxConnections: setting(
     "PERCH_DATABASE_MAX_CONNECTIONS",
-    wholeNumber(1, 500).default(10).describe("Maximum number of database connections per process."),
+    wholeNumber(1, 500)
+      .default(10)
+      .describe("Maximum number of database connections of `serve`, of `work`, or of both processes of `all`."),
   ),
   startWaitSeconds: setting(
     "PERCH_START_WAIT_SECONDS",
@@ -47,7 +49,25 @@ export const databaseSettings = {
       .default(250)
       .describe("How many milliseconds a request waits for Valkey before it goes on without."),
   ),
+  processCount: setting(
+    "PERCH_PROCESSES",
+    wholeNumber(1, 2)
+      .optional()
+      .describe(
+        "How many processes `all` has: 2 for the API and the worker, which uses a second core, or 1 for both, which saves some 150 MB. The default is 2 with PERCH_VALKEY_URL, and otherwise 1, because two need it.",
+      ),
+  ),
 } satisfies SettingTable;
+
+/** How many processes `all` has: two share their limits, caches and streams in Valkey. */
+export function processesOf({
+  valkeyUrl,
+  processCount,
+}: Pick<ValuesOf<typeof databaseSettings>, "valkeyUrl" | "processCount">): number {
+  if (processCount === 2 && valkeyUrl === undefined)
+    throw new ConfigError("PERCH_PROCESSES is 2, which needs PERCH_VALKEY_URL: set it, or set PERCH_PROCESSES to 1.");
+  return processCount ?? (valkeyUrl === undefined ? 1 : 2);
+}
 
 /** For the commands of the owner of the tables, which servers never need. */
 export function requireOwnerUrl({

@@ -10,8 +10,16 @@ export function endOnSignals(): void {
   for (const signal of signals) process.on(signal, endAtOnce);
 }
 
+/** Ends the process in order. */
+export type Stop = (cause: NodeJS.Signals | "order") => Promise<void>;
+
+/** From now on, another process says when this one ends. */
+export function ignoreSignals(): void {
+  for (const signal of signals) process.removeAllListeners(signal).on(signal, () => undefined);
+}
+
 /** From now on, the first signal calls this instead. A second one ends the process at once. */
-export function stopOnSignals(stop: (signal: string) => Promise<void>): void {
+export function stopOnSignals(stop: (signal: NodeJS.Signals) => Promise<void>): void {
   for (const signal of signals) {
     process.off(signal, endAtOnce);
     process.once(signal, () => {

@@ -2,18 +2,16 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Logger } from "../platform/logger.ts";
 import type { ShutdownStep } from "../platform/shutdown.ts";
-import type { Role, Telemetry } from "./telemetry.ts";
+import type { Telemetry } from "./telemetry.ts";
 
-interface ServeOptions {
-  readonly telemetry: Telemetry;
-  readonly role: Role;
+interface ServeOptions extends Pick<Telemetry, "read"> {
   readonly host: string;
   readonly port: number;
   readonly logger: Logger;
 }
 
 /** `GET /metrics` for operators, on a port of its own that needs no key. Returns its shutdown step. */
-export async function serveMetrics({ telemetry, role, host, port, logger }: ServeOptions): Promise<ShutdownStep> {
+export async function serveMetrics({ read, host, port, logger }: ServeOptions): Promise<ShutdownStep> {
   const handleRequest = async ({ method, url }: IncomingMessage, response: ServerResponse): Promise<void> => {
     if ((method !== "GET" && method !== "HEAD") || url?.split("?")[0] !== "/metrics") {
       response
@@ -21,7 +19,7 @@ export async function serveMetrics({ telemetry, role, host, port, logger }: Serv
         .end("There is only GET /metrics here.\n");
       return;
     }
-    const { contentType, text } = await telemetry.read();
+    const { contentType, text } = await read();
     response.writeHead(200, { "content-type": contentType, "cache-control": "no-store" }).end(text);
   };
   const server = createServer((request, response) => {
@@ -30,7 +28,6 @@ export async function serveMetrics({ telemetry, role, host, port, logger }: Serv
       response.destroy();
     });
   });
-  telemetry.watchProcess(role);
   server.listen(port, host);
   await once(server, "listening");
   return {

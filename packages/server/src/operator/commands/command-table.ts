@@ -19,7 +19,7 @@ const organisation = { type: "string", value: "ID", text: "The organisation's id
 export const commandTable = {
   serve: { summary: "Serve the API until SIGTERM.", options: {} },
   work: { summary: "Run agents for the engine until SIGTERM.", options: {} },
-  all: { summary: "Both in one process, for a laptop or a small server.", options: {} },
+  all: { summary: "Both, for a laptop or a small server: with Valkey in a process each, else in one.", options: {} },
   "create-secrets": {
     summary: "Write the passwords and keys of a new installation, a file each.",
     details:

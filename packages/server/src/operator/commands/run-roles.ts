@@ -11,7 +11,8 @@ import type { Logger } from "../../platform/logger.ts";
 import { type ShutdownStep, shutDown } from "../../platform/shutdown.ts";
 import { version } from "../../platform/version.ts";
 import { serveMetrics } from "../../telemetry/serve-metrics.ts";
-import { stopOnSignals } from "../signals.ts";
+import { type Stop, stopOnSignals } from "../signals.ts";
+import { followSupervisor } from "../supervised.ts";
 
 interface Roles {
   readonly api: boolean;
@@ -43,9 +44,9 @@ async function runRoles(config: Config, logger: Logger, roles: Roles): Promise<v
   const steps: ShutdownStep[] = [];
   const shutDownAll = () => shutDown([...steps, closeCoreStep(core)], logger);
   const { metricsHost: host, metricsPort: port } = config;
+  core.telemetry.watchProcess(roleOf(roles));
   try {
-    if (port !== undefined)
-      steps.push(await serveMetrics({ telemetry: core.telemetry, role: roleOf(roles), host, port, logger }));
+    if (port !== undefined) steps.push(await serveMetrics({ read: core.telemetry.read, host, port, logger }));
     await waitForDatabase({ config, logger, target: { url: config.databaseUrl, source: "PERCH_DATABASE_URL" } }, () =>
       refuseUnfitDatabase(core.db.unscoped),
     );
@@ -68,16 +69,19 @@ async function runRoles(config: Config, logger: Logger, roles: Roles): Promise<v
     await shutDownAll();
     throw error;
   }
-  stopOnSignals(async (signal) => {
+  const stop: Stop = async (signal) => {
     logger.info({ signal }, "stopping");
     const clean = await shutDownAll();
     logger.info({ clean }, "stopped");
     process.exitCode = clean ? 0 : 1;
-    // An abandoned model call must not keep the process alive.
+    // An abandoned model call, or the channel to another process, must not keep the process alive.
     setTimeout(() => process.exit(), 200).unref();
-  });
+    if (process.connected) process.disconnect();
+  };
+  stopOnSignals(stop);
+  followSupervisor({ stop, readMetrics: async () => (await core.telemetry.read()).text });
 }
 
 export const serve = (config: Config, logger: Logger) => runRoles(config, logger, { api: true, worker: false });
 export const work = (config: Config, logger: Logger) => runRoles(config, logger, { api: false, worker: true });
-export const all = (config: Config, logger: Logger) => runRoles(config, logger, { api: true, worker: true });
+export const allInOne = (config: Config, logger: Logger) => runRoles(config, logger, { api: true, worker: true });

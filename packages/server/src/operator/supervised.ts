@@ -1,0 +1,39 @@
+import { ignoreSignals, type Stop } from "./signals.ts";
+
+/** What `perch-server all` tells each of its two processes, and hears from them. */
+export type Order = { readonly perch: "follow" | "stop" | "metrics" };
+export type Report = { readonly perch: "started" } | { readonly perch: "metrics"; readonly text: string };
+
+const report = (message: Report): void => {
+  if (process.connected) process.send?.(message);
+};
+
+const endOrphan = (): never => process.exit(1);
+
+interface Following {
+  readonly stop: Stop;
+  /** All metrics of this process, as Prometheus reads them. */
+  readonly readMetrics: () => Promise<string>;
+}
+
+/**
+ * Tells the process that started this one, if there is one that asks, that this one has started, and obeys it. Signals are for
+ * that process alone, since a terminal or systemd sends them to both.
+ */
+export function followSupervisor({ stop, readMetrics }: Following): void {
+  if (!process.send) return;
+  const obey = async ({ perch }: Order): Promise<void> => {
+    if (perch === "stop") {
+      process.off("disconnect", endOrphan);
+      return stop("order");
+    }
+    if (perch === "metrics") return report({ perch, text: await readMetrics() });
+    if (perch !== "follow") return;
+    ignoreSignals();
+    // Died: as when both were one process, this one dies too, and its ports are free for the next.
+    process.once("disconnect", endOrphan);
+    if (!process.connected) endOrphan();
+    report({ perch: "started" });
+  };
+  process.on("message", (message: Order) => void obey(message));
+}
