@@ -52,8 +52,7 @@ export function createChildRole(name: string, env: NodeJS.ProcessEnv): ChildRole
     start: async () => {
       hasStarted = false;
       // In a group of its own: a terminal's signals reach only the process that started it.
-      child = fork(process.argv[1] ?? "", [name], { env, detached: true });
-      tell("follow");
+      child = fork(process.argv[1] ?? "", [name, "--supervised"], { env, detached: true });
       hasStarted = (await reportOf("started")) !== undefined;
       if (!hasStarted) throw new Error(`The process of ${name} ended before it had started`);
     },

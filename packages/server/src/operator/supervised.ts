@@ -1,7 +1,7 @@
 import { ignoreSignals, type Stop } from "./signals.ts";
 
 /** What `perch-server all` tells each of its two processes, and hears from them. */
-export type Order = { readonly perch: "follow" | "stop" | "metrics" };
+export type Order = { readonly perch: "stop" | "metrics" };
 export type Report = { readonly perch: "started" } | { readonly perch: "metrics"; readonly text: string };
 
 const report = (message: Report): void => {
@@ -10,30 +10,27 @@ const report = (message: Report): void => {
 
 const endOrphan = (): never => process.exit(1);
 
-interface Following {
+interface Supervised {
   readonly stop: Stop;
   /** All metrics of this process, as Prometheus reads them. */
   readonly readMetrics: () => Promise<string>;
 }
 
 /**
- * Tells the process that started this one, if there is one that asks, that this one has started, and obeys it. Signals are for
- * that process alone, since a terminal or systemd sends them to both.
+ * Tells the process that started this one that it has started, and obeys it. Signals are for that process alone, since a terminal
+ * or systemd sends them to both.
  */
-export function followSupervisor({ stop, readMetrics }: Following): void {
-  if (!process.send) return;
+export function followSupervisor({ stop, readMetrics }: Supervised): void {
   const obey = async ({ perch }: Order): Promise<void> => {
-    if (perch === "stop") {
-      process.off("disconnect", endOrphan);
-      return stop("order");
-    }
     if (perch === "metrics") return report({ perch, text: await readMetrics() });
-    if (perch !== "follow") return;
-    ignoreSignals();
-    // Died: as when both were one process, this one dies too, and its ports are free for the next.
-    process.once("disconnect", endOrphan);
-    if (!process.connected) endOrphan();
-    report({ perch: "started" });
+    process.off("disconnect", endOrphan);
+    await stop("order");
+    process.disconnect();
   };
+  ignoreSignals();
   process.on("message", (message: Order) => void obey(message));
+  // It died: as when both were one process, this one dies too, and its ports are free for the next.
+  process.once("disconnect", endOrphan);
+  if (!process.connected) endOrphan();
+  report({ perch: "started" });
 }

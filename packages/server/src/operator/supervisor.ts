@@ -12,12 +12,11 @@ const maxPauseMs = 2000;
 /** A process that has run for so long starts again without a pause. */
 const steadyMs = 10_000;
 
-/** The settings of each process: half of the connections to the database, and no port for metrics. */
-function childSettings({ databaseMaxConnections }: Config): NodeJS.ProcessEnv {
-  const { PERCH_METRICS_PORT: _, ...others } = process.env;
-  const connections = Math.max(1, Math.floor(databaseMaxConnections / 2));
-  return { ...others, PERCH_DATABASE_MAX_CONNECTIONS: String(connections) };
-}
+/** The settings of each process: half of the connections to the database. */
+const childSettings = ({ databaseMaxConnections }: Config): NodeJS.ProcessEnv => ({
+  ...process.env,
+  PERCH_DATABASE_MAX_CONNECTIONS: String(Math.max(1, Math.floor(databaseMaxConnections / 2))),
+});
 
 /** Runs worker and API in a process each until SIGTERM or SIGINT. One that dies is started again. */
 export async function superviseRoles(config: Config, logger: Logger): Promise<void> {

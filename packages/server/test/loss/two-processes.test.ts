@@ -49,7 +49,7 @@ afterAll(async () => {
 function childPids(): Readonly<Record<string, number>> {
   return Object.fromEntries(
     childrenOf(all.child.pid ?? 0).map((child) => [
-      readFileSync(`/proc/${child}/cmdline`, "utf8").split("\0").at(-2) ?? "",
+      readFileSync(`/proc/${child}/cmdline`, "utf8").split("\0").at(-3) ?? "",
       child,
     ]),
   );

@@ -15,10 +15,16 @@ interface CommandEntry {
 
 const organisation = { type: "string", value: "ID", text: "The organisation's id, such as org_01h455…" } as const;
 
+const supervised = {
+  type: "boolean",
+  default: false,
+  text: "Obey the process that started this one. `all` sets it.",
+} as const;
+
 /** Every command with its options: `parseArgs` and the help read the same table. */
 export const commandTable = {
-  serve: { summary: "Serve the API until SIGTERM.", options: {} },
-  work: { summary: "Run agents for the engine until SIGTERM.", options: {} },
+  serve: { summary: "Serve the API until SIGTERM.", options: { supervised } },
+  work: { summary: "Run agents for the engine until SIGTERM.", options: { supervised } },
   all: { summary: "Both, for a laptop or a small server: with Valkey in a process each, else in one.", options: {} },
   "create-secrets": {
     summary: "Write the passwords and keys of a new installation, a file each.",

@@ -17,6 +17,8 @@ import { followSupervisor } from "../supervised.ts";
 interface Roles {
   readonly api: boolean;
   readonly worker: boolean;
+  /** `all` started this process, and serves its metrics. */
+  readonly isSupervised?: boolean;
 }
 
 interface Listening {
@@ -44,16 +46,18 @@ async function runRoles(config: Config, logger: Logger, roles: Roles): Promise<v
   const steps: ShutdownStep[] = [];
   const shutDownAll = () => shutDown([...steps, closeCoreStep(core)], logger);
   const { metricsHost: host, metricsPort: port } = config;
-  core.telemetry.watchProcess(roleOf(roles));
+  const { read, watchProcess } = core.telemetry;
+  const servesMetrics = port !== undefined && !roles.isSupervised;
   try {
-    if (port !== undefined) steps.push(await serveMetrics({ read: core.telemetry.read, host, port, logger }));
+    if (port !== undefined) watchProcess(roleOf(roles));
+    if (servesMetrics) steps.push(await serveMetrics({ read, host, port, logger }));
     await waitForDatabase({ config, logger, target: { url: config.databaseUrl, source: "PERCH_DATABASE_URL" } }, () =>
       refuseUnfitDatabase(core.db.unscoped),
     );
     await core.shared.gate.ready();
     // Each that is away is one warning in the log.
     await core.dependencies.listSilent();
-    const listening: Listening = port === undefined ? {} : { metrics: `${host}:${port}` };
+    const listening: Listening = servesMetrics ? { metrics: `${host}:${port}` } : {};
     if (roles.worker) {
       const { endpoint, shutdownSteps } = await composeWorker(core);
       steps.unshift(...shutdownSteps);
@@ -74,14 +78,17 @@ async function runRoles(config: Config, logger: Logger, roles: Roles): Promise<v
     const clean = await shutDownAll();
     logger.info({ clean }, "stopped");
     process.exitCode = clean ? 0 : 1;
-    // An abandoned model call, or the channel to another process, must not keep the process alive.
+    // An abandoned model call must not keep the process alive.
     setTimeout(() => process.exit(), 200).unref();
-    if (process.connected) process.disconnect();
   };
-  stopOnSignals(stop);
-  followSupervisor({ stop, readMetrics: async () => (await core.telemetry.read()).text });
+  if (roles.isSupervised) followSupervisor({ stop, readMetrics: async () => (await read()).text });
+  else stopOnSignals(stop);
 }
 
-export const serve = (config: Config, logger: Logger) => runRoles(config, logger, { api: true, worker: false });
-export const work = (config: Config, logger: Logger) => runRoles(config, logger, { api: false, worker: true });
+const isSupervised = (args: readonly string[]): boolean => args.includes("--supervised");
+
+export const serve = (config: Config, logger: Logger, args: readonly string[]) =>
+  runRoles(config, logger, { api: true, worker: false, isSupervised: isSupervised(args) });
+export const work = (config: Config, logger: Logger, args: readonly string[]) =>
+  runRoles(config, logger, { api: false, worker: true, isSupervised: isSupervised(args) });
 export const allInOne = (config: Config, logger: Logger) => runRoles(config, logger, { api: true, worker: true });
