@@ -108,5 +108,11 @@ export async function startInstallation(
   }
   const server = await startServer(database, { ...settings, PERCH_WORKER_PORT: "0", ...serverSettings }, "all");
   stops.add(server.stop);
-  return { url: server.url, database, valkeyUrl, engine, parts: { server: () => withChildren(server.child.pid), ...base } };
+  return {
+    url: server.url,
+    database,
+    valkeyUrl,
+    engine,
+    parts: { server: () => withChildren(server.child.pid), ...base },
+  };
 }
