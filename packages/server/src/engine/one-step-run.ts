@@ -78,14 +78,17 @@ export function createOneStepHandler({ runOneStep, isSigned, handle }: OneStepOp
 
     const begin = async (input: Buffer): Promise<void> => {
       isBegun = true;
-      stream.off("end", handOver);
+      // The engine says nothing more before it has an answer.
+      stream.off("end", handOver).pause();
       const message: unknown = JSON.parse(input.toString("utf8"));
       response.writeHead(200, { "content-type": contentType, "x-restate-server": `perch/${version}` });
       // The SDK would send it again.
       response.writeHead = () => response;
       const result = await runOneStep(message);
       if (!result || "made" in result) return handOver(result?.made);
-      if (!stream.destroyed) stream.end(outputAndEnd(result.output));
+      if (stream.destroyed) return;
+      stream.end(outputAndEnd(result.output));
+      stream.off("data", onData).resume();
     };
 
     const onData = (chunk: Buffer): void => {

@@ -59,9 +59,9 @@ export function createChildRole(name: string, env: NodeJS.ProcessEnv): ChildRole
     ended,
     stop: async () => {
       if (!isRunning()) return true;
-      // One that is starting does not listen yet, and has nothing to finish.
+      // One that is starting has nothing to finish, and may or may not listen yet.
       if (hasStarted) tell("stop");
-      else child?.kill("SIGTERM");
+      else child?.kill("SIGKILL");
       await ended();
       return !hasStarted || child?.exitCode === 0;
     },

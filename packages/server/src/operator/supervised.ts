@@ -10,6 +10,12 @@ const report = (message: Report): void => {
 
 const endOrphan = (): never => process.exit(1);
 
+/** From now on. If the other dies, this one dies too, as when both were one process, and its ports are free for the next. */
+export function endWithSupervisor(): void {
+  process.once("disconnect", endOrphan);
+  if (!process.connected) endOrphan();
+}
+
 interface Supervised {
   readonly stop: Stop;
   /** All metrics of this process, as Prometheus reads them. */
@@ -22,15 +28,12 @@ interface Supervised {
  */
 export function followSupervisor({ stop, readMetrics }: Supervised): void {
   const obey = async ({ perch }: Order): Promise<void> => {
-    if (perch === "metrics") return report({ perch, text: await readMetrics() });
-    process.off("disconnect", endOrphan);
+    if (perch === "metrics") return report({ perch, text: await readMetrics().catch(() => "") });
     await stop("order");
-    process.disconnect();
+    process.off("disconnect", endOrphan);
+    if (process.connected) process.disconnect();
   };
   ignoreSignals();
   process.on("message", (message: Order) => void obey(message));
-  // It died: as when both were one process, this one dies too, and its ports are free for the next.
-  process.once("disconnect", endOrphan);
-  if (!process.connected) endOrphan();
   report({ perch: "started" });
 }

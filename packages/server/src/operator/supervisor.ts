@@ -67,6 +67,8 @@ export async function superviseRoles(config: Config, logger: Logger): Promise<vo
   for (const role of roles) {
     try {
       await role.start();
+      if (isStopping) return;
+      void keepRunning(role);
     } catch {
       if (isStopping) return;
       process.exitCode = role.end().code ?? 1;
@@ -76,5 +78,4 @@ export async function superviseRoles(config: Config, logger: Logger): Promise<vo
     }
   }
   hasStarted = true;
-  for (const role of roles) void keepRunning(role);
 }

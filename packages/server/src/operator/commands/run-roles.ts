@@ -12,7 +12,7 @@ import { type ShutdownStep, shutDown } from "../../platform/shutdown.ts";
 import { version } from "../../platform/version.ts";
 import { serveMetrics } from "../../telemetry/serve-metrics.ts";
 import { type Stop, stopOnSignals } from "../signals.ts";
-import { followSupervisor } from "../supervised.ts";
+import { endWithSupervisor, followSupervisor } from "../supervised.ts";
 
 interface Roles {
   readonly api: boolean;
@@ -41,6 +41,7 @@ const startLine = (config: Config, roles: Roles, listening: Listening) => ({
 
 /** Runs the roles in one process until SIGTERM or SIGINT, then shuts down in order, the API first. */
 async function runRoles(config: Config, logger: Logger, roles: Roles): Promise<void> {
+  if (roles.isSupervised) endWithSupervisor();
   if (roles.worker) refuseOpenWorker(config);
   const core = composeCore(config, logger);
   const steps: ShutdownStep[] = [];
