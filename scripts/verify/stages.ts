@@ -64,6 +64,7 @@ export const longTests = [
   "packages/server/test/guarantees/tracing.test.ts", // tracing-settings, and trace headers in the tests of tools
   "packages/server/test/guarantees/start-order.test.ts", // server-process and bundled-roles start every role
   "packages/server/test/loss/last-step.test.ts", // worker-loss and chaos
+  "packages/server/test/loss/two-processes.test.ts", // bundled-roles runs `all`, and worker-loss kills workers
   "packages/server/test/loss/webhook-faults.test.ts", // delivery-retries and run-deliveries
   "packages/server/test/loss/engine-task-loss.test.ts", // engine-tasks
   "packages/server/test/hostile/slow-receivers.test.ts", // endpoint-limits; `chaos --neighbour` in the full tier
