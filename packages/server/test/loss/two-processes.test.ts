@@ -1,10 +1,18 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { childrenOf } from "@perch/testkit/installation/child-processes.ts";
 import { installationSettings } from "@perch/testkit/installation/installation-settings.ts";
 import { type RestateCluster, startRestate } from "@perch/testkit/installation/restate-process.ts";
 import { serviceUrl } from "@perch/testkit/installation/scratch-database.ts";
-import { freePort, type ServerProcess, startServer } from "@perch/testkit/installation/server-process.ts";
+import { serverMain } from "@perch/testkit/installation/server-main.ts";
+import {
+  freePort,
+  type ServerProcess,
+  scratchSettings,
+  startServer,
+} from "@perch/testkit/installation/server-process.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { ok } from "../support/contract-client.ts";
 import { type Organisation, type Perch, startPerch } from "../support/harness.ts";
@@ -131,4 +139,24 @@ describe("`all` with Valkey is two processes", () => {
     const isAlive = (pid: number): boolean => existsSync(`/proc/${pid}`);
     await expect.poll(() => pids.filter(isAlive)).toEqual([]);
   }, 60_000);
+
+  test.each([0, 1, 5])(
+    "and ends at once on a signal %d ms after its worker has started",
+    async (ms) => {
+      const child = spawn(process.execPath, [serverMain, "all"], {
+        env: { ...process.env, ...scratchSettings(perch.database, await freePort()), ...settings },
+        stdio: ["ignore", "ignore", "pipe"],
+      });
+      const exited = once(child, "exit");
+      await new Promise<void>((resolve) =>
+        child.stderr.on("data", (text: Buffer) => text.includes('"role":"work"') && resolve()),
+      );
+      const pids = childrenOf(child.pid ?? 0);
+      await sleep(ms);
+      child.kill("SIGTERM");
+      expect(await exited).toEqual([128 + 15, null]);
+      expect(pids.filter((pid) => existsSync(`/proc/${pid}`))).toEqual([]);
+    },
+    30_000,
+  );
 });
