@@ -49,6 +49,6 @@ describe("a line of the log", () => {
   });
 
   test("has no underscore in a field of Perch's own", () => {
-    expect(line("Run accepted", { type: "accepted", some_new_field: 1 })).toMatch(/Run accepted some new field 1$/);
+    expect(line("Run completed", { type: "ended", some_new_field: 1 })).toMatch(/Run completed some new field 1$/);
   });
 });

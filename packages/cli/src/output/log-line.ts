@@ -25,16 +25,7 @@ const readings: Readonly<Record<string, (value: unknown) => string>> = {
   user_id: (value) => `user ${value}`,
 };
 /** Entries that others write have fields of their own, which stay as they are. */
-const ownTypes = new Set([
-  "accepted",
-  "model_call",
-  "tool_call",
-  "tools",
-  "memory",
-  "interrupted",
-  "ended",
-  "truncated",
-]);
+const ownTypes = new Set(["model_call", "tool_call", "tools", "memory", "interrupted", "ended", "truncated"]);
 /** Inputs and outputs are long, so they come last. */
 const contents = ["input", "output"];
 

@@ -19,7 +19,7 @@ export async function maintainPartitions(db: Kysely<DB>): Promise<string[]> {
   return waiting;
 }
 
-/** Adds the index for reconciling runs to partitions of past days that are older than that index. */
+/** Adds indexes to partitions of past days that are older than them. */
 export async function indexPartitions(db: Kysely<DB>): Promise<void> {
   for (;;) {
     const { rows } = await sql<{ indexed: boolean }>`select index_partitions() as indexed`.execute(db);

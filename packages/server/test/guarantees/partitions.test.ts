@@ -84,27 +84,33 @@ test("the server's role can access partitions only through their table", async (
   await expect(drop).rejects.toThrow(/must be owner/);
 });
 
-test("partitions of past days that were created before the index of running runs get it, and new ones have it from their creation", async () => {
-  const listUnindexed = () =>
-    withClient(database.adminUrl, async (client) => {
-      const { rows } = await client.query<{ name: string }>(
-        `select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
-           where i.inhparent = 'invocations'::regclass and not exists (
-             select from pg_index x where x.indrelid = c.oid and pg_get_expr(x.indpred, x.indrelid) like '%running%')`,
-      );
-      return rows.map(({ name }) => name);
-    });
-  const db = openTestDatabase(database.appUrl, 2);
-  await maintainPartitions(db.unscoped);
-  expect(await listUnindexed()).toEqual([]);
-  await withClient(database.ownerUrl, (client) =>
-    client.query(`drop index invocations_running;
-      create index invocations_running on only invocations (accepted_at, id) where status = 'running'`),
-  );
-  expect(await listUnindexed()).toHaveLength(10);
-  await Promise.all([indexPartitions(db.unscoped), indexPartitions(db.unscoped)]);
-  await indexPartitions(db.unscoped);
-  await db.close();
-  expect(await listUnindexed()).not.toContain(dayName(-1, "invocations"));
-  expect(await listUnindexed()).toContain(dayName(0, "invocations"));
-});
+test.each([
+  ["invocations", "running", "invocations_running", "(accepted_at, id) where status = 'running'"],
+  ["log_entries", "level", "log_entries_by_level", "(organisation_id, agent_id, level, at, id) where level <> 1"],
+])(
+  "partitions of %s of past days get an index that is later than they, and new ones have it from their creation",
+  async (table, condition, index, columns) => {
+    const listUnindexed = () =>
+      withClient(database.adminUrl, async (client) => {
+        const { rows } = await client.query<{ name: string }>(
+          `select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid
+           where i.inhparent = $1::regclass and not exists (
+             select from pg_index x where x.indrelid = c.oid and pg_get_expr(x.indpred, x.indrelid) like $2)`,
+          [table, `%${condition}%`],
+        );
+        return rows.map(({ name }) => name);
+      });
+    const db = openTestDatabase(database.appUrl, 2);
+    await maintainPartitions(db.unscoped);
+    expect(await listUnindexed()).toEqual([]);
+    await withClient(database.ownerUrl, (client) =>
+      client.query(`drop index ${index}; create index ${index} on only ${table} ${columns}`),
+    );
+    expect(await listUnindexed()).toHaveLength(10);
+    await Promise.all([indexPartitions(db.unscoped), indexPartitions(db.unscoped)]);
+    await indexPartitions(db.unscoped);
+    await db.close();
+    expect(await listUnindexed()).not.toContain(dayName(-1, table));
+    expect(await listUnindexed()).toContain(dayName(0, table));
+  },
+);

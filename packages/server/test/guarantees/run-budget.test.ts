@@ -20,15 +20,15 @@ import { createWebhook } from "../support/webhook-calls.ts";
  */
 const budget = readBudget(`
 run       statements  transactions  record_bytes  valkey_calls  log_records  log_bytes  journal_entries  engine_requests  worker_requests
-plain              1             1          1488             4            4       3232                2                1                1
-full               1             1          1618             4            4       3232                2                1                1
-keyed              3             3          1488             4            4       3232                2                1                1
-session            7             3          1530             4            6       4910                4                1                1
-tool               7             3          2089             5           10       7690                8                1                1
-secret             9             5          2089             5           10       7770                8                1                1
-connected           9             5          2111             5           10       7746                8                1                1
-streamed           7             3          1527            15            4       3250                2                1                1
-webhook            3             3          1488             4           14      10188               10                1                2
+plain              1             1          1387             4            4       3232                2                1                1
+full               1             1          1517             4            4       3232                2                1                1
+keyed              3             3          1387             4            4       3232                2                1                1
+session            7             3          1429             4            6       4910                4                1                1
+tool               7             3          1988             5           10       7690                8                1                1
+secret             9             5          1988             5           10       7770                8                1                1
+connected           9             5          2010             5           10       7746                8                1                1
+streamed           7             3          1426            15            4       3250                2                1                1
+webhook            3             3          1387             4           14      10188               10                1                2
 `);
 
 const advice = `A run costs more or less than the table in run-budget.test.ts says.

@@ -224,9 +224,7 @@ async function listEngineFailuresUntil(over: Promise<unknown>): Promise<string[]
 }
 
 const logOf = (kind: Kind) =>
-  isAfterTool(kind)
-    ? ["accepted", "model_call", "tool_call", "model_call", "ended"]
-    : ["accepted", "model_call", "ended"];
+  isAfterTool(kind) ? ["model_call", "tool_call", "model_call", "ended"] : ["model_call", "ended"];
 
 async function expectOneRecord({ kind, message, answer }: Run): Promise<void> {
   const { status, data } = await answer;

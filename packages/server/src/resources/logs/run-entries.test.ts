@@ -54,7 +54,7 @@ const orderTool = {
 const callOrder = { tool_calls: [{ name: "order", arguments: { password: "hunter2" } }], tokens: 4 };
 
 describe("the log entries of a run", () => {
-  test("a run logs that it was accepted, its model call and its end, each with the run's request_id", async () => {
+  test("a run logs its model call and its end with the time at which it was accepted, each with the run's request_id", async () => {
     verifies("logs.entry-fields", "logs.levels", "operations.get-logs");
     const organisation = await createOrganisationWithAgent();
     const context = { user_id: "ada", session_id: "s-1" };
@@ -65,13 +65,6 @@ describe("the log entries of a run", () => {
       {
         id: expect.any(String),
         timestamp: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
-        level: "info",
-        message: "Run accepted",
-        metadata: { ...common, type: "accepted", ...context },
-      },
-      {
-        id: expect.any(String),
-        timestamp: expect.any(String),
         level: "info",
         message: "Model call: perch/script",
         metadata: {
@@ -100,6 +93,8 @@ describe("the log entries of a run", () => {
           steps: 1,
           tokens_used: 3,
           duration_ms: data.duration_ms,
+          accepted_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+          ...context,
         },
       },
     ]);
@@ -112,21 +107,14 @@ describe("the log entries of a run", () => {
     const organisation = await createOrganisationWithAgent([twice, { reply: "done" }], { tools: [orderTool] });
     const entries = await listRunLogEntries(organisation, await runOf(organisation));
     expect(levelsAndTypes(entries).toSorted()).toEqual(
-      [
-        "info accepted",
-        "info model_call",
-        "info tool_call",
-        "warn tool_call",
-        "info model_call",
-        "info ended",
-      ].toSorted(),
+      ["info model_call", "info tool_call", "warn tool_call", "info model_call", "info ended"].toSorted(),
     );
     const tools = entries.filter(({ metadata }) => metadata.type === "tool_call").map(({ metadata }) => metadata);
     expect(tools).toContainEqual(
       expect.objectContaining({ tool: "order", step: 1, call: 1, duration_ms: expect.any(Number) }),
     );
     expect(tools).toContainEqual(expect.objectContaining({ tool: "nothing", step: 1, call: 2, failed: true }));
-    expect(entries[1]?.metadata.tool_calls).toBe(2);
+    expect(entries[0]?.metadata.tool_calls).toBe(2);
     expect(JSON.stringify(entries)).not.toContain("hunter2");
   });
 
@@ -136,8 +124,8 @@ describe("the log entries of a run", () => {
     const body = { model: "acme/busy-once", fallback_models: ["acme/small"] };
     ok(await organisation.call("PATCH /v1/agents/{agent_id}", { params: { agent_id: "bot" }, body }));
     const entries = await listRunLogEntries(organisation, await runOf(organisation));
-    expect(levelsAndTypes(entries)).toEqual(["info accepted", "warn model_call", "info model_call", "info ended"]);
-    expect(entries[1]?.metadata).toMatchObject({
+    expect(levelsAndTypes(entries)).toEqual(["warn model_call", "info model_call", "info ended"]);
+    expect(entries[0]?.metadata).toMatchObject({
       model: "acme/busy-once",
       attempt: 1,
       failed: true,
@@ -152,17 +140,12 @@ describe("the log entries of a run", () => {
       }),
     );
     const afterFallback = await listRunLogEntries(organisation, await runOf(organisation));
-    expect(levelsAndTypes(afterFallback)).toEqual([
-      "info accepted",
-      "warn model_call",
-      "info model_call",
-      "info ended",
-    ]);
-    expect(afterFallback[1]).toMatchObject({
+    expect(levelsAndTypes(afterFallback)).toEqual(["warn model_call", "info model_call", "info ended"]);
+    expect(afterFallback[0]).toMatchObject({
       message: expect.stringContaining("and say so"),
       metadata: { model: "acme/refusing", failed: true, next_model: "acme/small", retry_after_ms: 0 },
     });
-    expect(afterFallback[2]?.metadata).toMatchObject({ model: "acme/small", tokens: 42 });
+    expect(afterFallback[1]?.metadata).toMatchObject({ model: "acme/small", tokens: 42 });
     // A provider's error message may quote the key it was called with.
     const all = JSON.stringify(await getLogPage(organisation, { limit: 1000 }));
     for (let at = 0; at + 8 <= providerSecret.length; at++) expect(all).not.toContain(providerSecret.slice(at, at + 8));
@@ -171,8 +154,8 @@ describe("the log entries of a run", () => {
   test("a failed run ends with an error entry that gives the reason", async () => {
     const organisation = await createOrganisationWithAgent([{ fail: "permanent", reply: "The model is out." }]);
     const entries = await listRunLogEntries(organisation, await runOf(organisation));
-    expect(levelsAndTypes(entries)).toEqual(["info accepted", "warn model_call", "error ended"]);
-    expect(entries[2]).toMatchObject({
+    expect(levelsAndTypes(entries)).toEqual(["warn model_call", "error ended"]);
+    expect(entries[1]).toMatchObject({
       message: "Run failed: The model is out.",
       metadata: { status: "failed", steps: 0 },
     });
@@ -207,12 +190,12 @@ describe("the log entries of a run", () => {
     const id = await runOf(organisation, { environment: "staging" });
     const draft = await runOf(organisation);
     const entries = await listRunLogEntries(organisation, id);
-    expect(entries).toHaveLength(3);
+    expect(entries).toHaveLength(2);
     for (const { metadata } of entries)
       expect(metadata).toMatchObject({ environment: "staging", version: "v1", request_id: id });
     const found = async (query: object) => (await getLogPage(organisation, { ...query })).pagination.total;
-    expect(await found({ environment: "staging" })).toBe(3);
-    expect(await found({ version: "v1" })).toBe(3);
+    expect(await found({ environment: "staging" })).toBe(2);
+    expect(await found({ version: "v1" })).toBe(2);
     expect(await found({ environment: "staging", version: "v2" })).toBe(0);
     expect((await listRunLogEntries(organisation, draft))[0]?.metadata).toMatchObject({
       environment: "production",
@@ -230,7 +213,7 @@ describe("the log entries of a run", () => {
     });
     const entries = await listRunLogEntries(organisation, await runOf(organisation));
     // 11 steps of 33 lines and the last call: 364.
-    expect(entries).toHaveLength(1 + 200 + 1 + 100 + 1);
+    expect(entries).toHaveLength(200 + 1 + 100 + 1);
     expect(entries.filter(({ metadata }) => metadata.type === "truncated")).toMatchObject([
       { level: "warn", message: "64 lines are left out here" },
     ]);

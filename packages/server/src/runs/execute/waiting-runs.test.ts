@@ -103,7 +103,6 @@ describe("a run that waits for a person", () => {
     expect(ended).toMatchObject({ status: "completed", response: "done", steps: 2 });
     expect(callsOf(id)).toEqual([["1.1", { amount: 500 }]]);
     expect(ended.timeline.map(({ message: line }) => line)).toEqual([
-      "Run accepted",
       "Model call: perch/script",
       "Waits for a person: refund",
       "Approved: refund",

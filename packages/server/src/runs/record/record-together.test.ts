@@ -63,7 +63,7 @@ describe("runs that end at about the same moment", () => {
     const batches = observeBatches();
     const insertRunRecord = createInsertRunRecord(db);
     const runs = newRuns(200);
-    const line = { at: new Date().toISOString(), level: 1, message: "Run accepted", metadata: {} };
+    const line = { at: new Date().toISOString(), level: 1, message: "Run completed", metadata: {} };
     const results = await Promise.all(runs.map((run) => insertRunRecord(run, completed("hi"), session, [line, line])));
     expect(results.every(({ inserted }) => inserted)).toBe(true);
     expect(batches().reduce((sum, size) => sum + size, 0)).toBe(200);

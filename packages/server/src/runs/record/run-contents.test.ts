@@ -89,7 +89,7 @@ describe("the contents of a run's steps", () => {
   });
 
   test("other lines, and steps that never were, have none", () => {
-    expect(line({ type: "accepted" })).toEqual({});
+    expect(line({ type: "ended" })).toEqual({});
     expect(line({ type: "toString" })).toEqual({});
     expect(line({ type: "tool_call", step: 7, call: 1 })).toEqual({});
   });

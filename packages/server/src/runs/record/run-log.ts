@@ -18,28 +18,30 @@ export const logLine = (
   metadata: storableJson(metadata) as LogLine["metadata"],
 });
 
-const acceptedLine = (run: RunInput): LogLine =>
-  logLine(run.acceptedAtMs, "info", "Run accepted", {
-    type: "accepted",
-    ...(run.userId !== null && { user_id: run.userId }),
-    ...(run.sessionId !== null && { session_id: run.sessionId }),
-  });
-
 const withVersion = ({ environment, version }: RunInput, line: LogLine): LogLine => ({
   ...line,
   metadata: { ...line.metadata, environment, version },
 });
 
-function endedLine(outcome: RunOutcome, nowMs: number): LogLine {
+function endedLine(run: RunInput, outcome: RunOutcome, nowMs: number, caller: object = {}): LogLine {
   const { status, steps, tokensUsed, durationMs } = outcome;
-  const metadata = { type: "ended", status, steps, tokens_used: tokensUsed, duration_ms: durationMs };
+  const accepted_at = new Date(run.acceptedAtMs).toISOString();
+  const metadata = {
+    type: "ended",
+    status,
+    steps,
+    tokens_used: tokensUsed,
+    duration_ms: durationMs,
+    accepted_at,
+    ...caller,
+  };
   if (outcome.status === "completed") return logLine(nowMs, "info", "Run completed", metadata);
   return logLine(nowMs, outcome.status === "failed" ? "error" : "warn", `Run ${status}: ${outcome.error}`, metadata);
 }
 
 /** Only how the run ended, in our own words: nothing of it can be refused by the database. */
 export const buildMinimalLog = (run: RunInput, outcome: RunOutcome, nowMs: number): LogLine[] => [
-  withVersion(run, endedLine(outcome, nowMs)),
+  withVersion(run, endedLine(run, outcome, nowMs)),
 ];
 
 /** The middle of longer logs is replaced by a line that counts the omitted lines. */
@@ -54,14 +56,16 @@ function shortened(lines: readonly LogLine[]): readonly LogLine[] {
   return [...lines.slice(0, firstLines), mark, ...lines.slice(-lastLines)];
 }
 
-/** A run that waited has written its beginning. */
-const beginning = (run: RunInput): LogLine[] => (run.linesWritten ? [] : [acceptedLine(run)]);
+const callerOf = ({ userId, sessionId }: RunInput) => ({
+  ...(userId !== null && { user_id: userId }),
+  ...(sessionId !== null && { session_id: sessionId }),
+});
 
 export function buildRunLog(run: RunInput, lines: readonly LogLine[], outcome: RunOutcome, nowMs: number): LogLine[] {
-  const all = [...beginning(run), ...shortened(lines), endedLine(outcome, nowMs)];
+  const all = [...shortened(lines), endedLine(run, outcome, nowMs, callerOf(run))];
   return all.map((line) => withVersion(run, line));
 }
 
 /** The log of a run that waits: the rest is written when it waits again or ends. */
 export const openRunLog = (run: RunInput, lines: readonly LogLine[]): LogLine[] =>
-  [...beginning(run), ...shortened(lines)].map((line) => withVersion(run, line));
+  shortened(lines).map((line) => withVersion(run, line));

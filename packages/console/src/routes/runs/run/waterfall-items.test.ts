@@ -57,9 +57,9 @@ test("an interrupted attempt lasted until it began again, and one that is under 
 });
 
 test("log lines stand at their time, without those that repeat a step", () => {
-  const logs = logItems([line(0, "accepted"), line(10, "call", "tool_call"), line(20, "mine"), line(90, "ended")]);
+  const logs = logItems([line(0, "before"), line(10, "call", "tool_call"), line(20, "mine"), line(90, "ended")]);
   expect(namesOf(waterfallItems([step("a", 10), step("b", 30)], logs, 0))).toEqual([
-    "accepted",
+    "before",
     "a 1",
     "mine",
     "b 1",
