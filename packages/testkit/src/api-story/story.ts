@@ -155,9 +155,16 @@ async function startWaitingRun({ prepare }: Narration): Promise<readonly { reado
       method: "POST" as const,
       url: "https://orders.example.com/refunds",
       parameters: { type: "object" as const, properties, required: ["order", "amount"] },
-      approval: "always" as const,
+      // The key that decides made the one that starts the run.
+      approval: { invoker_may_decide: true },
     },
-    { type: "ask_person" as const, name: "ask_person", description: "When unsure.", answer: { type: "string" } },
+    {
+      type: "ask_person" as const,
+      name: "ask_person",
+      description: "When unsure.",
+      answer: { type: "string" },
+      invoker_may_decide: true,
+    },
   ];
   await prepare("POST /v1/agents", {
     body: { name: "refund-bot", model: "perch/script", instructions: script, tools },
