@@ -5,6 +5,7 @@ import { agentRuns, agentSessions } from "../engine/services.ts";
 import type { ModelReply } from "../outbound/models/model.ts";
 import type { RunTool, ToolResult } from "../outbound/tools/tool.ts";
 import { missingFrom, releaseFeatures } from "../platform/release-features.ts";
+import { publishRunStage } from "../platform/run-stages.ts";
 import { logSettingOf } from "../resources/agents/log-setting.ts";
 import { type Definitions, lostDefinition } from "../resources/deployments/definitions.ts";
 import { type CallToDecide, callsToDecide } from "../runs/execute/calls-to-decide.ts";
@@ -212,6 +213,7 @@ async function runAndRemember(
   if (hasMemoryToEmbed(run, outcome)) sendEmbed(context, run);
   if (run.cut !== undefined && outcome.status !== "waiting")
     await context.run("settle", () => steps.settle(run), retryStepUntilSuccess);
+  publishRunStage(run.id, "output_returned");
   return outcome;
 }
 
@@ -262,6 +264,7 @@ export const runServices = ({ steps, findDefinition, kill, defaultLogs }: RunSer
   };
 
   const run = async (context: restate.Context, message: RunMessage | ContinuedRun): Promise<RunResult> => {
+    publishRunStage(message.id, "worker_called");
     const unknown = missingFrom(releaseFeatures, message.needs ?? []);
     // Nothing is journaled yet, so the engine tries it again, on the release that is active then.
     if (unknown.length > 0)

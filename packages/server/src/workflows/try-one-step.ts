@@ -1,6 +1,7 @@
 import type { ContinuedRun, RunMessage } from "../engine/messages.ts";
 import type { OneStepResult, RunOneStep } from "../engine/one-step-run.ts";
 import { missingFrom, releaseFeatures } from "../platform/release-features.ts";
+import { publishRunStage } from "../platform/run-stages.ts";
 import { logSettingOf } from "../resources/agents/log-setting.ts";
 import { firstAttempt } from "../runs/run.ts";
 import { hasTools, initialProgressWithoutSession, isOutputOf, type RunServicesDeps } from "./run-agent.ts";
@@ -19,13 +20,17 @@ export const createRunOneStep = ({
   defaultLogs,
 }: Pick<RunServicesDeps, "steps" | "findDefinition" | "defaultLogs">): RunOneStep => {
   const runOneStep = async (message: RunMessage | ContinuedRun): Promise<OneStepResult | undefined> => {
+    publishRunStage(message.id, "worker_called");
     if (!beginsWithModel(message)) return undefined;
     const definition = message.definition ?? (await findDefinition(message));
     if (!definition || definition.memory.recall || hasTools(definition)) return undefined;
     const run = { ...message, definition: { ...definition, logs: logSettingOf(definition, defaultLogs) } };
     const progress = initialProgressWithoutSession(run);
     const [result] = await Promise.allSettled([steps.model(run, progress, firstAttempt, [])]);
-    if (result.status === "fulfilled" && isOutputOf(run, result.value)) return { output: result.value.ended };
+    if (result.status === "fulfilled" && isOutputOf(run, result.value)) {
+      publishRunStage(run.id, "output_returned");
+      return { output: result.value.ended };
+    }
     return { made: { name: `model ${progress.step}`, result } };
   };
   return (message) => runOneStep(message as RunMessage | ContinuedRun);

@@ -7,6 +7,7 @@ import { leaseOf, type RunSlots } from "../../limits/run-slots.ts";
 import { isRemoteUnderFloor } from "../../outbound/tools/floor-rules.ts";
 import { ApiError, conflict, forbidden } from "../../platform/api-error.ts";
 import { newUuid } from "../../platform/ids.ts";
+import { publishRunStage } from "../../platform/run-stages.ts";
 import type { AgentDirectory } from "../../resources/agents/agent-directory.ts";
 import type { AgentRow } from "../../resources/agents/agent-queries.ts";
 import { callsOthers, featuresNeededBy, mayNeedPerson } from "../../resources/agents/definition-features.ts";
@@ -172,6 +173,7 @@ export function createAcceptRun({ db, agents, serving, slots, quotas }: AcceptDe
       ...(floor && { floor }),
       ...(needs.length > 0 && { needs }),
     };
+    publishRunStage(run.id, "admitted", context.correlationId);
     const slot = {
       acquire: () => takeSlot(context, agent, run),
       release: async () => void (await slots.release(run)),
@@ -183,6 +185,7 @@ export function createAcceptRun({ db, agents, serving, slots, quotas }: AcceptDe
     const { recorded, tookSlot } = isReplay
       ? await joinOrStart(context, agent, accepted)
       : { recorded: unrecorded, tookSlot: true };
+    publishRunStage(id, "slot_taken");
     if (isReplay) context.markReplayed();
     const { isRecorded, cut } = recorded;
     const answer = answerFor(events !== undefined, waitMs, recorded);

@@ -6,6 +6,7 @@ import type { RunSlots } from "../../limits/run-slots.ts";
 import { ApiError } from "../../platform/api-error.ts";
 import { toPublicId } from "../../platform/ids.ts";
 import type { Logger } from "../../platform/logger.ts";
+import { publishRunStage } from "../../platform/run-stages.ts";
 import type { AgentDirectory } from "../../resources/agents/agent-directory.ts";
 import type { ServingDirectory } from "../../resources/deployments/serving-directory.ts";
 import { single } from "../../resources/envelopes.ts";
@@ -123,6 +124,7 @@ export function createInvokeAgent(deps: InvokeDeps): Handler<"POST /v1/agents/{a
         (error: unknown) => findRecord(accepted, error),
       ),
     );
+    publishRunStage(run.id, "engine_answered");
     if (!result) return unfinishedReply(accepted, agentRef, context);
     await slots.releaseLocal(run);
     if (result.slotHeldByCut !== undefined) await slots.release({ ...run, cut: result.slotHeldByCut });

@@ -3,6 +3,7 @@ import { isConnectionFailure, isStatementTimeout } from "../../db/connection-fai
 import type { Database } from "../../db/database.ts";
 import type { RunInput, RunOutcome } from "../../engine/messages.ts";
 import { batchWhileBusy, type Waiting } from "../../fairness/batch-while-busy.ts";
+import { publishRunStage } from "../../platform/run-stages.ts";
 import { memoryLimits } from "../../resources/memory/memory-rules.ts";
 import { rollupShards } from "../../resources/metrics/metric-rules.ts";
 import type { LogLine, QueuedDelivery, Session } from "../run.ts";
@@ -63,11 +64,15 @@ export function createInsertRunRecord(db: Pick<Database, "unscoped" | "onBehalfO
   };
 
   const recordBatch = async (batch: readonly WaitingRecord[]): Promise<void> => {
+    for (const { request } of batch) publishRunStage(request.id, "statement_started");
     const json = `[${batch.map(({ request }) => request.json).join(",")}]`;
     const { rows } =
       await sql<RecordedRow>`select * from record_runs(${json}::jsonb, ${nextShard()}::smallint)`.execute(db.unscoped);
     const rowById = new Map(rows.map((row) => [row.run_id, row]));
-    for (const { request, resolve } of batch) resolve(toInserted(rowById.get(request.id)));
+    for (const { request, resolve } of batch) {
+      publishRunStage(request.id, "statement_done");
+      resolve(toInserted(rowById.get(request.id)));
+    }
   };
 
   /**
@@ -100,6 +105,7 @@ export function createInsertRunRecord(db: Pick<Database, "unscoped" | "onBehalfO
     const json = JSON.stringify(recordOf(run, outcome, session, log, contents));
     const memory = memoryOf(run, outcome);
     if (memory) return insertWithMemory(run.organisationId, json, memory);
+    publishRunStage(run.id, "record_queued");
     return insertTogether({ id: run.id, json });
   };
 }

@@ -3,6 +3,7 @@ import type { RunInput, RunOutcome } from "../../engine/messages.ts";
 import type { RunSlots } from "../../limits/run-slots.ts";
 import { toPublicId } from "../../platform/ids.ts";
 import type { Logger } from "../../platform/logger.ts";
+import { publishRunStage } from "../../platform/run-stages.ts";
 import type { Sealer } from "../../platform/sealing.ts";
 import { storableText } from "../../platform/storable-text.ts";
 import { logSettingOf } from "../../resources/agents/log-setting.ts";
@@ -96,6 +97,7 @@ export function createRunRecord({
     const released = slots.release(run);
     logNotifications.publish(run.agentId, { run: run.id, after: run.linesWritten ?? 0 });
     const isFree = await released;
+    publishRunStage(run.id, "slot_released");
     if (run.streamed) await streams.append(run.id, { type: "end" }, run);
     return { ended: isFree ? ended : { ...ended, slotHeldByCut: run.cut ?? 0 }, toDeliver };
   };
