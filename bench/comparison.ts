@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type CpuUse, cpuUse, type Parts, readCpuTimes } from "@perch/testkit/installation/cpu-time.ts";
-import { median, startLoad, type Target } from "./load.ts";
+import { median, settleMs, startLoad, type Target } from "./load.ts";
 
 /** Figures by name; some, such as CPU times, also by part. */
 export type Figures = Record<string, number | Record<string, number>>;
@@ -37,7 +37,6 @@ export interface Comparison {
 
 export const roundTo = (digits: number, value: number): number => Number(value.toFixed(digits));
 
-const settleMs = 200;
 /** On an overloaded machine a round goes on until each connection could have had a response. */
 const maxRoundMs = 30_000;
 const loadPart = "load";
