@@ -1,7 +1,6 @@
-import type { RestateCluster } from "@perch/testkit/installation/restate-process.ts";
 import { startChild } from "./child-process.ts";
 import type { Contender } from "./comparison.ts";
-import { enginePids } from "./installation.ts";
+import { enginePids, type Installation } from "./installation.ts";
 import { checkAnswers, type PostTarget } from "./load.ts";
 import type { Stops } from "./stops.ts";
 
@@ -17,8 +16,11 @@ export type BareService = (handler: keyof typeof handlers, name?: string) => Pro
  * Starts a service that uses only the engine's SDK. Its clients send an idempotency key with each call, as ours do with
  * the run's id.
  */
-export async function startBareService(stops: Stops, engine: RestateCluster): Promise<BareService> {
-  const worker = await startChild("bare-engine.ts");
+export async function startBareService(
+  stops: Stops,
+  { engine, observer }: Pick<Installation, "engine" | "observer">,
+): Promise<BareService> {
+  const worker = await startChild("bare-engine.ts", observer.env);
   stops.add(worker.stop);
   const response = await fetch(`${engine.adminUrls[0]}/deployments`, {
     method: "POST",
@@ -34,6 +36,7 @@ export async function startBareService(stops: Stops, engine: RestateCluster): Pr
       uniqueHeader: "idempotency-key",
     };
     await checkAnswers(target, handlers[handler]);
-    return { name, target, parts: { worker: worker.pids, engine: enginePids(engine) } };
+    const parts = { worker: worker.pids, engine: enginePids(engine) };
+    return { name, target, parts, observe: () => observer.observe("use") };
   };
 }

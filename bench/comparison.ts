@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type CpuUse, cpuUse, type Parts, readCpuTimes } from "@perch/testkit/installation/cpu-time.ts";
 import { median, settleMs, startLoad, type Target } from "./load.ts";
+import type { Observation } from "./observed-process.ts";
+import { type ProcessUse, usesBetween } from "./observer.ts";
 
 /** Figures by name; some, such as CPU times, also by part. */
 export type Figures = Record<string, number | Record<string, number>>;
@@ -10,6 +12,8 @@ export interface Contender {
   readonly target: Target;
   /** The processes whose CPU time is counted. */
   readonly parts: Parts;
+  /** Of those of its processes that are observed. */
+  readonly observe?: () => Promise<readonly Observation[]>;
 }
 
 export interface Rounds {
@@ -21,19 +25,28 @@ export interface Rounds {
 export const roundsOf = (options: { readonly short: boolean }): Rounds =>
   options.short ? { count: 3, seconds: 0.8, maxWarmUpSeconds: 2 } : { count: 5, seconds: 4, maxWarmUpSeconds: 10 };
 
-interface Round extends CpuUse {
+export interface Round extends CpuUse {
   readonly rate: number;
   readonly requests: number;
+  readonly processes: readonly ProcessUse[];
 }
 
 export interface Comparison {
+  readonly rounds: (name: string) => readonly Round[];
   /** Prints and returns the ratio of the medians of the rates, and the difference between the highest and the lowest ratio of a round. */
   readonly reportRatio: (name: string, other: string) => { readonly ratio: number; readonly spread: number };
   /** Milliseconds of CPU for each request by part. `total` leaves out the load. */
   readonly cpuMs: (name: string) => Record<string, number>;
+  /** The share of the time in which each process's event loop was busy. */
+  readonly eventLoops: (name: string) => Record<string, number>;
+  /** The share of the machine that was idle. */
+  readonly idleShare: (name: string) => number;
   /** The share of the machine that others used, as the median over all rounds. */
   readonly foreignShare: number;
 }
+
+export const prefixed = (prefix: string, figures: Record<string, number>): Record<string, number> =>
+  Object.fromEntries(Object.entries(figures).map(([name, value]) => [`${prefix}_${name}`, value]));
 
 export const roundTo = (digits: number, value: number): number => Number(value.toFixed(digits));
 
@@ -62,7 +75,7 @@ async function warmUp(target: Target, connections: number, spreadMs: number, max
  * last.
  */
 async function measure(
-  { target, parts }: Contender,
+  { target, parts, observe = async () => [] }: Contender,
   connections: number,
   spreadMs: number,
   seconds: number,
@@ -70,6 +83,7 @@ async function measure(
   const load = await startLoad(target, connections, spreadMs);
   await sleep(settleMs + spreadMs);
   const counted = { ...parts, [loadPart]: () => [process.pid] };
+  const observedBefore = await observe();
   const before = readCpuTimes(counted);
   const [startedAt, startedWith] = [performance.now(), load.completed()];
   let [requests, elapsedMs] = [0, 0];
@@ -79,13 +93,16 @@ async function measure(
     elapsedMs = performance.now() - startedAt;
   } while (requests < connections && elapsedMs < maxRoundMs);
   const after = readCpuTimes(counted);
+  const pids = Object.values(parts).flatMap((pidsOf) => pidsOf());
+  const processes = usesBetween(observedBefore, await observe(), pids);
   await load.stop();
-  return { ...cpuUse(before, after), requests, rate: (requests / elapsedMs) * 1000 };
+  return { ...cpuUse(before, after), requests, rate: (requests / elapsedMs) * 1000, processes };
 }
 
 const percent = (share: number): string => `${Math.round(share * 100)} %`;
 
-const noise = ({ foreign, stolen }: CpuUse): string => `foreign ${percent(foreign)}, stolen ${percent(stolen)}`;
+const machine = ({ foreign, stolen, idle }: CpuUse): string =>
+  `foreign ${percent(foreign)}, stolen ${percent(stolen)}, idle ${percent(idle)}`;
 
 const noiseOf = (rounds: readonly Round[]): number =>
   roundTo(2, median(rounds.map(({ foreign, stolen }) => foreign + stolen)));
@@ -100,6 +117,17 @@ function cpuPerRequest(rounds: readonly Round[]): Record<string, number> {
   ]);
   const total = sums.reduce((sum, [name, ms]) => (name === loadPart ? sum : sum + ms), 0);
   return Object.fromEntries([["total", total], ...sums].map(([name, ms]) => [name, roundTo(3, Number(ms))]));
+}
+
+/** Processes of the same name count together. */
+function busyEventLoops(rounds: readonly Round[]): Record<string, number> {
+  const byName = Map.groupBy(
+    rounds.flatMap(({ processes }) => processes),
+    ({ name }) => name,
+  );
+  return Object.fromEntries(
+    [...byName].map(([name, uses]) => [name, roundTo(2, median(uses.map(({ utilization }) => utilization)))]),
+  );
 }
 
 function toComparison(measured: ReadonlyMap<string, readonly Round[]>, connections: number): Comparison {
@@ -120,17 +148,26 @@ function toComparison(measured: ReadonlyMap<string, readonly Round[]>, connectio
       );
       return { ratio, spread: roundTo(2, highest - lowest) };
     },
+    rounds: roundsFor,
     cpuMs: (name) => cpuPerRequest(roundsFor(name)),
+    eventLoops: (name) => busyEventLoops(roundsFor(name)),
+    idleShare: (name) => roundTo(2, median(roundsFor(name).map(({ idle }) => idle))),
     foreignShare: noiseOf([...measured.values()].flat()),
   };
 }
 
+const listed = (figures: Record<string, number>): string =>
+  Object.entries(figures)
+    .map(([name, value]) => `${name} ${value}`)
+    .join(", ");
+
 function report(measured: ReadonlyMap<string, readonly Round[]>): void {
   for (const [name, rounds] of measured) {
     const { total, ...parts } = cpuPerRequest(rounds);
-    const byPart = Object.entries(parts).map(([part, ms]) => `${part} ${ms}`);
     const rate = median(rounds.map((round) => round.rate)).toFixed(0);
-    console.error(`  ${name}: ${rate}/s, ${total} ms of CPU each without the load (${byPart.join(", ")})`);
+    console.error(`  ${name}: ${rate}/s, ${total} ms of CPU each without the load (${listed(parts)})`);
+    const loops = busyEventLoops(rounds);
+    if (Object.keys(loops).length > 0) console.error(`    event loops busy: ${listed(loops)}`);
   }
   const noisy = noiseOf([...measured.values()].flat());
   if (noisy > maxNoise) console.error(`  Others used ${percent(noisy)} of this machine: repeat this when it is quiet.`);
@@ -154,7 +191,7 @@ export async function compare(
     for (const contender of contenders) {
       const round = await measure(contender, connections, spreadMs, rounds.seconds);
       measured.get(contender.name)?.push(round);
-      line.push(`${contender.name} ${round.rate.toFixed(0)}/s (${noise(round)})`);
+      line.push(`${contender.name} ${round.rate.toFixed(0)}/s (${machine(round)})`);
     }
     console.error(`  round ${i}: ${line.join("; ")}`);
   }

@@ -7,6 +7,7 @@ import { installationSettings } from "@perch/testkit/installation/installation-s
 import { type RestateCluster, startRestate } from "@perch/testkit/installation/restate-process.ts";
 import { freePort, runCommand, startServer, startWorker } from "@perch/testkit/installation/server-process.ts";
 import { startValkey } from "@perch/testkit/installation/valkey-process.ts";
+import { type Observer, startObserver } from "./observer.ts";
 import type { Stops } from "./stops.ts";
 import { startWorkerBalancer } from "./worker-balancer.ts";
 
@@ -14,8 +15,10 @@ import { startWorkerBalancer } from "./worker-balancer.ts";
 export interface Stores {
   readonly database: DurablePostgres;
   readonly valkeyUrl: string;
+  /** Of processes that are observed. */
   readonly settings: NodeJS.ProcessEnv;
   readonly parts: Parts;
+  readonly observer: Observer;
 }
 
 /** Valkey writes its address into its command line. The function that starts it does not return its process id. */
@@ -30,11 +33,17 @@ export async function startStores(stops: Stops): Promise<Stores> {
   await runCommand(database, ["migrate"]);
   const valkeyPids = childAt(new URL(valkey.url));
   if (valkeyPids.length !== 1) throw new Error(`${valkeyPids.length} processes look like Valkey`);
+  const observer = await startObserver();
   return {
     database,
     valkeyUrl: valkey.url,
-    settings: { ...installationSettings({ valkeyUrl: valkey.url }), PERCH_DATABASE_MAX_CONNECTIONS: "20" },
+    settings: {
+      ...installationSettings({ valkeyUrl: valkey.url }),
+      PERCH_DATABASE_MAX_CONNECTIONS: "20",
+      ...observer.env,
+    },
     parts: { PostgreSQL: database.pids, Valkey: () => valkeyPids },
+    observer,
   };
 }
 
@@ -51,6 +60,7 @@ export interface Installation {
   readonly valkeyUrl: string;
   readonly engine: RestateCluster;
   readonly parts: Parts;
+  readonly observer: Observer;
 }
 
 /** More settings for one of the workers, and for the API node. */
@@ -95,7 +105,7 @@ export async function startInstallation(
   const stores = await startStores(stops);
   const engine = await startRestate(1, 2);
   stops.add(engine.stop);
-  const { database, valkeyUrl } = stores;
+  const { database, valkeyUrl, observer } = stores;
   const settings = {
     ...stores.settings,
     ...installationSettings({ engine }),
@@ -104,7 +114,7 @@ export async function startInstallation(
   const base = { engine: enginePids(engine), ...stores.parts };
   if (form === "split") {
     const { url, parts } = await startSplit(stops, stores, settings, engine, workerSettings, serverSettings);
-    return { url, database, valkeyUrl, engine, parts: { ...parts, ...base } };
+    return { url, database, valkeyUrl, engine, parts: { ...parts, ...base }, observer };
   }
   const server = await startServer(database, { ...settings, PERCH_WORKER_PORT: "0", ...serverSettings }, "all");
   stops.add(server.stop);
@@ -114,5 +124,6 @@ export async function startInstallation(
     valkeyUrl,
     engine,
     parts: { server: () => withChildren(server.child.pid), ...base },
+    observer,
   };
 }

@@ -1,9 +1,8 @@
 import { randomUUID } from "node:crypto";
-import type { Parts } from "@perch/testkit/installation/cpu-time.ts";
 import { type BareService, startBareService } from "./bare-service.ts";
 import { createAgents, createOrganisationsWithAgent } from "./bench-organisations.ts";
 import { type BenchProcess, startChild } from "./child-process.ts";
-import { type Contender, compare, type Figures, type Rounds, roundsOf, roundTo } from "./comparison.ts";
+import { type Contender, compare, type Figures, prefixed, type Rounds, roundsOf, roundTo } from "./comparison.ts";
 import { type Installation, startInstallation } from "./installation.ts";
 import { checkAnswers, latencies, median, type PostTarget } from "./load.ts";
 import { createStops, type Stops } from "./stops.ts";
@@ -50,13 +49,18 @@ const invokeTarget = (url: string, headers: Headers, agent = "bench"): PostTarge
 });
 
 /** Every answer must contain this text, or the wrong thing would be measured. */
-async function createContender(name: string, target: PostTarget, parts: Parts, expected: string): Promise<Contender> {
+async function createContender(
+  name: string,
+  target: PostTarget,
+  { parts, observer }: Pick<Installation, "parts" | "observer">,
+  expected: string,
+): Promise<Contender> {
   await checkAnswers(target, expected);
-  return { name, target, parts };
+  return { name, target, parts, observe: () => observer.observe("use") };
 }
 
 const echoContender = ({ perch, headers }: Testbed): Promise<Contender> =>
-  createContender("echo", invokeTarget(perch.url, headers), perch.parts, '"response":"hello"');
+  createContender("echo", invokeTarget(perch.url, headers), perch, '"response":"hello"');
 
 async function measureEcho(testbed: Testbed, bareService: BareService, short: boolean): Promise<Figures> {
   const { rounds } = testbed;
@@ -81,6 +85,9 @@ async function measureEcho(testbed: Testbed, bareService: BareService, short: bo
     foreign_share_c64: at64.foreignShare,
     cpu_ms_per_run: at64.cpuMs(ours.name),
     cpu_ms_per_run_bare: at64.cpuMs(bare.name),
+    ...prefixed("event_loop_c64", { ...at64.eventLoops(ours.name), ...at64.eventLoops(bare.name) }),
+    idle_share_c64: at64.idleShare(ours.name),
+    idle_share_c64_bare: at64.idleShare(bare.name),
   };
 }
 
@@ -88,15 +95,15 @@ async function measureEcho(testbed: Testbed, bareService: BareService, short: bo
 async function measureSlow(testbed: Testbed, bareService: BareService): Promise<Figures> {
   const { perch, headers, bareServer, rounds } = testbed;
   await createAgents(perch.url, headers, slowAgent);
-  const ours = await createContender(
-    "slow",
-    invokeTarget(perch.url, headers, "slow"),
-    perch.parts,
-    '"response":"done"',
-  );
+  const ours = await createContender("slow", invokeTarget(perch.url, headers, "slow"), perch, '"response":"done"');
   const bare = await bareService("runSlowly");
   const target: PostTarget = { url: `${bareServer.line}/slow`, headers: [{}], body: message };
-  const waiting = await createContender("bare server", target, { server: bareServer.pids }, "done");
+  const waiting = await createContender(
+    "bare server",
+    target,
+    { ...perch, parts: { server: bareServer.pids } },
+    "done",
+  );
   const compared = await compare(`a ${slowMs} ms model`, [ours, bare, waiting], 64, rounds, slowMs);
   return {
     ratio_200ms_c64: compared.reportRatio(ours.name, bare.name).ratio,
@@ -112,24 +119,29 @@ const variants: Record<Exclude<InvokeKind, "echo" | "slow">, (testbed: Testbed) 
   sessions: ({ perch, headers }) => {
     const body = () => JSON.stringify({ message: "hello", context: { session_id: randomUUID() } });
     const target: PostTarget = { ...invokeTarget(perch.url, headers), body };
-    return createContender("sessions", target, perch.parts, '"response":"hello"');
+    return createContender("sessions", target, perch, '"response":"hello"');
   },
   streams: ({ perch, headers }) => {
     const target = invokeTarget(
       perch.url,
       headers.map((each) => ({ ...each, accept: "text/event-stream" })),
     );
-    return createContender("streams", target, perch.parts, "event: token");
+    return createContender("streams", target, perch, "event: token");
   },
   tools: async ({ perch, headers, bareServer }) => {
     await createAgents(perch.url, headers, toolAgent(`${bareServer.line}/tool`));
     const parts = { ...perch.parts, tool: bareServer.pids };
-    return createContender("tools", invokeTarget(perch.url, headers, "tools"), parts, '"response":"done"');
+    return createContender(
+      "tools",
+      invokeTarget(perch.url, headers, "tools"),
+      { ...perch, parts },
+      '"response":"done"',
+    );
   },
   split: async ({ stops }) => {
     const split = await startInstallation(stops, "split");
     const { headers } = await createOrganisationsWithAgent(split.database, split.url, "perch/echo");
-    return createContender("split", invokeTarget(split.url, headers), split.parts, '"response":"hello"');
+    return createContender("split", invokeTarget(split.url, headers), split, '"response":"hello"');
   },
 };
 
@@ -154,10 +166,10 @@ export async function invoke({ short, kinds }: InvokeOptions): Promise<Figures> 
   try {
     const perch = await startInstallation(stops, "all");
     const { headers } = await createOrganisationsWithAgent(perch.database, perch.url, "perch/echo");
-    const bareServer = await startChild("bare-server.ts");
+    const bareServer = await startChild("bare-server.ts", perch.observer.env);
     stops.add(bareServer.stop);
     const testbed: Testbed = { stops, perch, headers, bareServer, rounds: roundsOf({ short }) };
-    const bareService = await startBareService(stops, perch.engine);
+    const bareService = await startBareService(stops, perch);
     const chosen = kinds.filter((kind) => kind !== "echo" && kind !== "slow");
     return {
       ...(kinds.includes("echo") && (await measureEcho(testbed, bareService, short))),

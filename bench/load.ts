@@ -12,7 +12,7 @@ export interface PostTarget extends LoadTarget {
   /** A function makes the body of each connection. */
   readonly body: string | (() => string);
   /** A header that gets a new value for every request. */
-  readonly uniqueHeader?: "idempotency-key";
+  readonly uniqueHeader?: "idempotency-key" | "x-correlation-id";
 }
 
 export type Target = LoadTarget | PostTarget;

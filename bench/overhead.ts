@@ -45,7 +45,7 @@ const organisations = 64;
 export async function overhead({ short }: { readonly short: boolean }): Promise<Figures> {
   const stops = createStops();
   try {
-    const { database, settings, parts } = await startStores(stops);
+    const { database, settings, parts, observer } = await startStores(stops);
     const server = await startServer(database, settings);
     stops.add(server.stop);
     const { headers, body } = await createOrganisationsWithAgent(database, server.url, "perch/echo", organisations);
@@ -54,7 +54,7 @@ export async function overhead({ short }: { readonly short: boolean }): Promise<
     const all = allSettings(certificates);
     const strict = await startServer(database, { ...settings, ...all.env });
     stops.add(strict.stop);
-    const bare = await startChild("bare-server.ts", { BARE_BODY: body });
+    const bare = await startChild("bare-server.ts", { BARE_BODY: body, ...observer.env });
     stops.add(bare.stop);
 
     const path = "/v1/agents/bench";
@@ -70,12 +70,13 @@ export async function overhead({ short }: { readonly short: boolean }): Promise<
       server: () => toPids(child.pid),
       ...parts,
     });
+    const observe = () => observer.observe("use");
     const contenders: Contender[] = [
-      { name: "Get Agent", target: full, parts: partsWith(server) },
-      { name: "bare", target: plain, parts: { server: bare.pids } },
-      { name: "all settings", target: guarded, parts: partsWith(strict) },
+      { name: "Get Agent", target: full, parts: partsWith(server), observe },
+      { name: "bare", target: plain, parts: { server: bare.pids }, observe },
+      { name: "all settings", target: guarded, parts: partsWith(strict), observe },
       // The same target under two names shows how far apart equal code is.
-      { name: "Get Agent again", target: full, parts: partsWith(server) },
+      { name: "Get Agent again", target: full, parts: partsWith(server), observe },
     ];
     const compared = await compare("Get Agent", contenders, 64, roundsOf({ short }));
     const [p50Bare, p50Full] = [[] as number[], [] as number[]];
