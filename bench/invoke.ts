@@ -5,6 +5,7 @@ import { type BenchProcess, startChild } from "./child-process.ts";
 import { type Contender, compare, type Figures, prefixed, type Rounds, roundsOf, roundTo } from "./comparison.ts";
 import { type Installation, startInstallation } from "./installation.ts";
 import { checkAnswers, latencies, median, type PostTarget } from "./load.ts";
+import { measureStages } from "./run-stages.ts";
 import { createStops, type Stops } from "./stops.ts";
 
 export const invokeKinds = ["echo", "slow", "sessions", "streams", "tools", "split"] as const;
@@ -13,6 +14,7 @@ export type InvokeKind = (typeof invokeKinds)[number];
 export interface InvokeOptions {
   readonly short: boolean;
   readonly kinds: readonly InvokeKind[];
+  readonly stages: boolean;
 }
 
 const message = JSON.stringify({ message: "hello" });
@@ -157,11 +159,18 @@ async function measureVariants(testbed: Testbed, kinds: readonly (keyof typeof v
   return { ...Object.fromEntries(byKind), foreign_share_kinds: compared.foreignShare };
 }
 
+/** The client's correlation id joins a request with its run. */
+async function measureEchoStages({ perch, headers, rounds }: Testbed): Promise<Figures> {
+  const target: PostTarget = { ...invokeTarget(perch.url, headers), uniqueHeader: "x-correlation-id" };
+  const ours = await createContender("echo", target, perch, '"response":"hello"');
+  return measureStages({ ...ours, observe: () => perch.observer.observe("stages") }, rounds);
+}
+
 /**
  * Invoke, authenticated, durable and recorded, against the bare engine with one journaled step and against a route that only
  * waits; and other kinds of runs against the plain one.
  */
-export async function invoke({ short, kinds }: InvokeOptions): Promise<Figures> {
+export async function invoke({ short, kinds, stages }: InvokeOptions): Promise<Figures> {
   const stops = createStops();
   try {
     const perch = await startInstallation(stops, "all");
@@ -175,6 +184,7 @@ export async function invoke({ short, kinds }: InvokeOptions): Promise<Figures> 
       ...(kinds.includes("echo") && (await measureEcho(testbed, bareService, short))),
       ...(kinds.includes("slow") && (await measureSlow(testbed, bareService))),
       ...(chosen.length > 0 && (await measureVariants(testbed, chosen))),
+      ...(stages && (await measureEchoStages(testbed))),
     };
   } finally {
     await stops.all();

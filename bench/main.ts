@@ -11,8 +11,9 @@ import { webhooks } from "./webhooks.ts";
 
 interface Benchmark {
   readonly about: string;
-  readonly run: (short: boolean, isChosen: (kind: string) => boolean) => Promise<Figures>;
+  readonly run: (short: boolean, isChosen: (kind: string) => boolean, stages: boolean) => Promise<Figures>;
   readonly hasShort?: true;
+  readonly hasStages?: true;
   readonly kinds?: {
     readonly all: readonly string[];
     readonly full: readonly string[];
@@ -33,8 +34,9 @@ const benchmarks: Record<string, Benchmark> = {
   },
   invoke: {
     about: "invoke against the bare engine, and kinds of runs against the plain one",
-    run: (short, isChosen) => invoke({ short, kinds: invokeKinds.filter(isChosen) }),
+    run: (short, isChosen, stages) => invoke({ short, kinds: invokeKinds.filter(isChosen), stages }),
     hasShort: true,
+    hasStages: true,
     kinds: { all: invokeKinds, full: invokeKinds, short: ["echo", "slow"] },
   },
   streams: { about: "a thousand open streams on one API node", run: streams },
@@ -48,8 +50,8 @@ const benchmarks: Record<string, Benchmark> = {
   webhooks: { about: "nine receivers beside one that does not answer", run: webhooks },
 };
 
-function describe([name, { about, hasShort, kinds }]: [string, Benchmark]): string {
-  const lines = [`  ${name.padEnd(16)} ${about}${hasShort ? " [--short]" : ""}`];
+function describe([name, { about, hasShort, hasStages, kinds }]: [string, Benchmark]): string {
+  const lines = [`  ${name.padEnd(16)} ${about}${hasShort ? " [--short]" : ""}${hasStages ? " [--stages]" : ""}`];
   if (kinds) lines.push(`${" ".repeat(19)}[--kinds ${kinds.all.join(",")}]`);
   return lines.join("\n");
 }
@@ -64,6 +66,7 @@ const { values, positionals } = parseArgs({
   options: {
     json: { type: "boolean", default: false },
     short: { type: "boolean", default: false },
+    stages: { type: "boolean", default: false },
     kinds: { type: "string" },
   },
   allowPositionals: true,
@@ -72,11 +75,13 @@ const [name = ""] = positionals;
 const benchmark = benchmarks[name] ?? failWithUsage(name ? `There is no benchmark ${name}.` : "Which benchmark?");
 const { kinds } = benchmark;
 if (values.short && !benchmark.hasShort) failWithUsage(`${name} has no short form.`);
+if (values.stages && !benchmark.hasStages) failWithUsage(`${name} has no stages.`);
 if (values.kinds !== undefined && !kinds) failWithUsage(`${name} has no kinds.`);
-const chosen = values.kinds?.split(",") ?? (values.short ? kinds?.short : kinds?.full) ?? [];
+const usual = values.stages ? [] : values.short ? kinds?.short : kinds?.full;
+const chosen = values.kinds?.split(",") ?? usual ?? [];
 const unknown = chosen.filter((kind) => !kinds?.all.includes(kind));
 if (unknown.length > 0) failWithUsage(`${name} has no kind ${unknown.join(", ")}.`);
 
-const result = await benchmark.run(values.short, (kind) => chosen.includes(kind));
+const result = await benchmark.run(values.short, (kind) => chosen.includes(kind), values.stages);
 if (values.json) console.log(JSON.stringify(result));
 else console.table(result);
