@@ -29,7 +29,7 @@ export interface PerchProcess {
 
 /** A server process in one role, at a fixed address, that can be killed and restarted. */
 export function createPerchProcess(
-  role: "serve" | "work",
+  role: "serve" | "work" | "all",
   settings: NodeJS.ProcessEnv,
   answers: () => Promise<boolean>,
 ): PerchProcess {

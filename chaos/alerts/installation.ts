@@ -32,18 +32,25 @@ export interface Installation {
   readonly run: (args: readonly string[], settings?: NodeJS.ProcessEnv) => Promise<string>;
   /** Starts a worker of another release beside the first. Prometheus reads it until it is stopped. */
   readonly startWorkerOf: (release: string) => Promise<WatchedProcess>;
+  /** Starts API and worker of another release in one, beside the others. */
+  readonly startAllOf: (release: string) => Promise<WatchedProcess>;
 }
 
+type Role = "serve" | "work" | "all";
 type Stops = (() => unknown)[];
 type Watch = (ports: readonly number[]) => void;
 
-async function createProcess(role: "serve" | "work", settings: NodeJS.ProcessEnv): Promise<WatchedProcess> {
+async function createProcess(role: Role, settings: NodeJS.ProcessEnv): Promise<WatchedProcess> {
   const [port, metricsPort] = [await freePort(), await freePort()];
   const url = `http://127.0.0.1:${port}`;
-  const own =
-    role === "serve"
-      ? { PERCH_PORT: String(port), PERCH_PUBLIC_URL: url }
-      : { PERCH_WORKER_PORT: String(port), PERCH_WORKER_URL: url };
+  const workerPort = role === "all" ? await freePort() : port;
+  const own = {
+    ...(role !== "work" && { PERCH_PORT: String(port), PERCH_PUBLIC_URL: url }),
+    ...(role !== "serve" && {
+      PERCH_WORKER_PORT: String(workerPort),
+      PERCH_WORKER_URL: `http://127.0.0.1:${workerPort}`,
+    }),
+  };
   const started = createPerchProcess(role, { ...settings, ...own, PERCH_METRICS_PORT: String(metricsPort) }, () =>
     isOk(`${url}/readyz`),
   );
@@ -90,7 +97,7 @@ export async function startInstallation(engineNodes: number, watch: Watch, stops
   const { settings, ...parts } = await startParts(engineNodes, stops);
   const processes: WatchedProcess[] = [];
   const watchRunning = () => watch(processes.map(({ metricsPort }) => metricsPort));
-  const add = async (role: "serve" | "work", own: NodeJS.ProcessEnv = {}) => {
+  const add = async (role: Role, own: NodeJS.ProcessEnv = {}) => {
     const added = await createProcess(role, { ...settings, ...own });
     stops.push(added.kill);
     await added.start();
@@ -100,6 +107,15 @@ export async function startInstallation(engineNodes: number, watch: Watch, stops
   };
   const api = await add("serve", { PERCH_OIDC: oidcAt(parts.outside.url) });
   const worker = await add("work");
+  const addUntilStopped = async (role: Role, release: string) => {
+    const added = await add(role, { PERCH_RELEASE: release });
+    const stop = async () => {
+      await added.stop();
+      processes.splice(processes.indexOf(added), 1);
+      watchRunning();
+    };
+    return { ...added, stop };
+  };
   const run = (args: readonly string[], own: NodeJS.ProcessEnv = {}) => runPerch({ ...settings, ...own }, args);
   const createTenantOf = async (name: string, tier: string) =>
     createTenant(api.url, await run(["create-organisation", "--name", name, "--tier", tier]));
@@ -110,14 +126,7 @@ export async function startInstallation(engineNodes: number, watch: Watch, stops
     run,
     createTenant: createTenantOf,
     tenant: await createTenantOf("Watched", "enterprise"),
-    startWorkerOf: async (release) => {
-      const added = await add("work", { PERCH_RELEASE: release });
-      const stop = async () => {
-        await added.stop();
-        processes.splice(processes.indexOf(added), 1);
-        watchRunning();
-      };
-      return { ...added, stop };
-    },
+    startWorkerOf: (release) => addUntilStopped("work", release),
+    startAllOf: (release) => addUntilStopped("all", release),
   };
 }

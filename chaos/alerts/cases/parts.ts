@@ -1,4 +1,6 @@
+import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
+import { childrenOf } from "@perch/testkit/installation/child-processes.ts";
 import { type AlertCase, repeat } from "../alert-case.ts";
 
 /** Parts that are down, silent or slow. */
@@ -13,6 +15,20 @@ export const partCases: readonly AlertCase[] = [
     cause: async ({ api }) => {
       await api.kill();
       return { repair: api.start };
+    },
+  },
+  {
+    fault: "the worker of `all` is killed",
+    fires: { PerchProcessRestarts: "Read the last lines of its log before it died." },
+    cause: async ({ startAllOf }) => {
+      const all = await startAllOf("beside");
+      const isWorker = (pid: number) => readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").includes("work");
+      const worker = childrenOf(all.pid() ?? 0).find(isWorker);
+      if (worker === undefined) throw new Error("`all` has no process for the worker");
+      // Two scrapes know it alive.
+      await sleep(3000);
+      process.kill(worker, "SIGKILL");
+      return { repair: all.stop };
     },
   },
   {
