@@ -11,7 +11,7 @@ import { createSecondFactor } from "../auth/second-factor.ts";
 import { currentSchema } from "../db/migrate.ts";
 import { ingressProbes } from "../engine/engine-health.ts";
 import { cacheRefusals } from "../limits/cache-refusals.ts";
-import { countFullSlots, countRefusals } from "../limits/count-refusals.ts";
+import { countFullSlots } from "../limits/count-refusals.ts";
 import { unauthenticatedBucket } from "../limits/rates.ts";
 import type { ShutdownStep } from "../platform/shutdown.ts";
 import { createAgentDirectory } from "../resources/agents/agent-directory.ts";
@@ -40,7 +40,7 @@ export interface Api {
 function composeLimits(core: Core) {
   const { nowMs, telemetry, shared } = core;
   return {
-    gate: countRefusals(cacheRefusals(shared.gate, nowMs), telemetry.requestRefused),
+    gate: cacheRefusals(shared.gate, nowMs, telemetry.requestRefused),
     slots: countFullSlots(shared.slots, telemetry.requestRefused),
   };
 }

@@ -1,4 +1,5 @@
 import { createLruCache } from "../platform/lru-cache.ts";
+import { type CountRefusal, countedLimit } from "./count-refusals.ts";
 import type { Bucket, Gate, GateDecision } from "./gate.ts";
 import { type BucketState, bucketState } from "./gcra.ts";
 
@@ -13,8 +14,8 @@ interface Refusal {
   readonly states: ReadonlyMap<string, BucketState>;
 }
 
-/** Caches refusals until their wait is over, so that a flood of refused requests does not reach Valkey. */
-export function cacheRefusals(gate: Gate, now: () => number): Gate {
+/** Caches refusals until their wait is over, so that a flood of refused requests does not reach Valkey. Counts each of them. */
+export function cacheRefusals(gate: Gate, now: () => number, count: CountRefusal): Gate {
   const refusals = createLruCache<string, Refusal>(maxRefusals);
   const idOf = (owner: string, { key }: Bucket) => `${owner} ${key}`;
 
@@ -62,9 +63,10 @@ export function cacheRefusals(gate: Gate, now: () => number): Gate {
     ...gate,
     pass: async (owner, buckets) => {
       const cached = findCachedRefusal(owner, buckets);
-      if (cached) return cached;
-      const decision = await gate.pass(owner, buckets);
-      cacheRefusal(owner, buckets, decision);
+      const decision = cached ?? (await gate.pass(owner, buckets));
+      if (decision.allowed) return decision;
+      if (!cached) cacheRefusal(owner, buckets, decision);
+      count(countedLimit(owner, buckets[decision.refusedBy ?? 0]));
       return decision;
     },
   };

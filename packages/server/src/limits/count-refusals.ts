@@ -1,24 +1,15 @@
-import type { Bucket, Gate } from "./gate.ts";
-import { hasEpoch } from "./gate.ts";
+import { type Bucket, hasEpoch } from "./gate.ts";
 import { type LimitName, limitName } from "./rates.ts";
 import type { RunSlots } from "./run-slots.ts";
 
 /** Counts a refused request by the limit that refused it. */
 export type CountRefusal = (limit: LimitName | "address" | "concurrent_runs") => void;
 
-function limitOf(owner: string, bucket: Bucket | undefined) {
+/** The limit by which a refusal of this owner is counted. */
+export function countedLimit(owner: string, bucket: Bucket | undefined): LimitName | "address" {
   if (!hasEpoch(owner)) return "address";
   return bucket ? limitName(bucket) : "organisation";
 }
-
-export const countRefusals = (gate: Gate, count: CountRefusal): Gate => ({
-  ...gate,
-  pass: async (owner, buckets) => {
-    const decision = await gate.pass(owner, buckets);
-    if (!decision.allowed) count(limitOf(owner, buckets[decision.refusedBy ?? 0]));
-    return decision;
-  },
-});
 
 export const countFullSlots = (slots: RunSlots, count: CountRefusal): RunSlots => ({
   ...slots,

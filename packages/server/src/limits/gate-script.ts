@@ -80,17 +80,23 @@ export function toArguments(
   return { keys, args };
 }
 
-export function toDecisions([nowUs, ...values]: ScriptReply, requests: readonly GateRequest[]): GateDecision[] {
+/** With another `epochPrefix`, an epoch of the same value is another one. */
+export function toDecisions(
+  [nowUs, ...values]: ScriptReply,
+  requests: readonly GateRequest[],
+  epochPrefix: string,
+): GateDecision[] {
   const nowMs = Number(nowUs) / 1000;
   let offset = 0;
   return requests.map(({ buckets }) => {
     const refused = Number(values[offset]);
+    const epoch = String(values[offset + 2]);
     const decision = {
       allowed: refused === 0,
       refusedBy: refused === 0 ? undefined : refused - 1,
       waitMs: Number(values[offset + 1]) / 1000,
       nowMs,
-      epoch: { value: String(values[offset + 2]), maxAgeMs },
+      epoch: { value: epoch && epochPrefix + epoch, maxAgeMs },
       buckets: buckets.map(({ rate }, i) => bucketState(Number(values[offset + 3 + i]) / 1000, rate, nowMs)),
     };
     offset += 3 + buckets.length;

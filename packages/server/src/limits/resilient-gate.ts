@@ -18,10 +18,7 @@ export function createResilientGate({ shared, local, state }: ResilientGateDeps)
     pass: async (owner, buckets): Promise<GateDecision> => {
       if (!state.isUp()) return local.pass(owner, buckets);
       try {
-        const decision = await shared.pass(owner, buckets);
-        // Changes made while Valkey was down did not reach its epochs, so each recovery invalidates older cached
-        // values.
-        return { ...decision, epoch: { ...decision.epoch, value: `${state.recoveries()} ${decision.epoch.value}` } };
+        return await shared.pass(owner, buckets);
       } catch (error) {
         state.failed(error);
         return local.pass(owner, buckets);

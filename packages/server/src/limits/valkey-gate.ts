@@ -36,7 +36,8 @@ export function createValkeyGate(connection: Redis, state: ValkeyState): ValkeyG
     const { keys, args } = toArguments(requests, newEpoch());
     const reply = await valkey.passGate(keys.length, ...keys, ...args);
     state.answered(Number(reply[0]) / 1000);
-    return toDecisions(reply, requests);
+    // Changes made while Valkey was down did not reach its epochs, so each recovery invalidates older cached values.
+    return toDecisions(reply, requests, `${state.recoveries()} `);
   });
 
   return {
