@@ -228,22 +228,14 @@ export function createAdmission({
     request.setHeaders(rateLimitHeaders(limitName(bucket), bucket.rate, state, now().getTime()));
   };
 
-  const checkBuckets = async (
-    request: AdmissionRequest,
-    key: PresentedKey,
-    buckets: readonly Bucket[],
-  ): Promise<GateDecision> => {
-    const decision = await gate.pass(key.organisation_id, buckets);
-    showLimit(request, buckets, decision);
-    return decision;
-  };
-
   const checkOrganisationLimit = async (
     request: AdmissionRequest,
     key: PresentedKey,
     organisationLimit: Bucket,
   ): Promise<Epoch> => {
-    const decision = await checkBuckets(request, key, [organisationLimit]);
+    const buckets = [organisationLimit];
+    const decision = await gate.pass(key.organisation_id, buckets);
+    showLimit(request, buckets, decision);
     throwIfRefused(decision, ownerOf(organisationLimit));
     return decision.epoch;
   };
@@ -266,12 +258,14 @@ export function createAdmission({
     const cachedAgent = isReachable ? lastKnown?.value : undefined;
     const rate = rateOf(cachedAgent);
     const buckets = cachedAgent && rate ? [ofOrganisation, agentBucket(cachedAgent.id, rate)] : [ofOrganisation];
-    const decision = await checkBuckets(request, key, buckets);
-    const agent = await agents.find(scope, ref, decision.epoch);
+    const decision = await gate.pass(key.organisation_id, buckets);
+    showLimit(request, buckets, decision);
+    const found = agents.find(scope, ref, decision.epoch, lastKnown);
+    const agent = found instanceof Promise ? await found : found;
     const currentRate = agent === cachedAgent ? rate : rateOf(agent);
     if (decision.allowed || sameRate(rate, currentRate))
       throwIfRefused(decision, ownerOf(buckets[decision.refusedBy ?? 0] ?? ofOrganisation));
-    else throwIfRefused(await checkBuckets(request, key, [ofOrganisation]), ownerOf(ofOrganisation));
+    else await checkOrganisationLimit(request, key, ofOrganisation);
     if (agent && currentRate && !sameRate(rate, currentRate)) {
       const buckets = [agentBucket(agent.id, currentRate)];
       const current = await gate.pass(key.organisation_id, buckets);
@@ -281,39 +275,38 @@ export function createAdmission({
     return { epoch: decision.epoch, agent };
   };
 
-  const admitSent = async (request: AdmissionRequest, sent: SentKey): Promise<Admitted> => {
-    const { authorization } = request;
-    const session = authorization === undefined ? await readSession(request) : undefined;
-    const { credential, key: cachedKey } =
-      identifyKnown(session ?? sentCredential(authorization)) ?? (await identify(request, session, sent));
-    const isSignOut = cachedKey.session !== null && request.isSignOutOf?.(cachedKey.session.id);
-    const confirming = isSignOut ? undefined : confirmPerson(cachedKey.organisation_id, cachedKey.session);
-    if (confirming) await confirming;
-    const { tier } = toCaller(cachedKey).organisation;
-    const limits = limitsFor(tier, cachedKey.session !== null && request.isRead);
-    const { epoch, agent } =
-      request.agentRef === undefined
-        ? { epoch: await checkOrganisationLimit(request, cachedKey, limits.ofOrganisation), agent: undefined }
-        : await checkAgentLimit(request, cachedKey, limits, request.agentRef);
-    const key = await keys.find(credential, epoch);
-    sent.key = key;
-    const at = now();
-    requireActiveKey(key, at);
-    keyUsage.record(key, at);
-    return { credential, caller: toCaller(key), scope: scopeOf(key), epoch, agent };
+  const admit = async (request: AdmissionRequest): Promise<Admitted> => {
+    const sent: SentKey = { key: undefined };
+    try {
+      const { authorization } = request;
+      const session = authorization === undefined ? await readSession(request) : undefined;
+      const { credential, key: cachedKey } =
+        identifyKnown(session ?? sentCredential(authorization)) ?? (await identify(request, session, sent));
+      const isSignOut = cachedKey.session !== null && request.isSignOutOf?.(cachedKey.session.id);
+      const confirming = isSignOut ? undefined : confirmPerson(cachedKey.organisation_id, cachedKey.session);
+      if (confirming) await confirming;
+      const { tier } = toCaller(cachedKey).organisation;
+      const limits = limitsFor(tier, cachedKey.session !== null && request.isRead);
+      const { epoch, agent } =
+        request.agentRef === undefined
+          ? { epoch: await checkOrganisationLimit(request, cachedKey, limits.ofOrganisation), agent: undefined }
+          : await checkAgentLimit(request, cachedKey, limits, request.agentRef);
+      const found = keys.find(credential, epoch);
+      const key = found instanceof Promise ? await found : found;
+      sent.key = key;
+      const at = now();
+      requireActiveKey(key, at);
+      keyUsage.record(key, at);
+      return { credential, caller: toCaller(key), scope: scopeOf(key), epoch, agent };
+    } catch (refusal) {
+      request.onRefused(refusal, sent.key && toCaller(sent.key));
+      throw refusal;
+    }
   };
 
   return {
     admitUnauthenticated,
-    admit: async (request) => {
-      const sent: SentKey = { key: undefined };
-      try {
-        return await admitSent(request, sent);
-      } catch (refusal) {
-        request.onRefused(refusal, sent.key && toCaller(sent.key));
-        throw refusal;
-      }
-    },
+    admit,
     readmit: async (admitted) => {
       const { credential, caller: before } = admitted;
       await confirmPerson(before.organisation.id, before.session);

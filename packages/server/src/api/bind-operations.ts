@@ -11,6 +11,7 @@ import {
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { authorize } from "../auth/authenticate.ts";
 import { requireOwnPage } from "../auth/browser-rules.ts";
+import type { Caller } from "../auth/caller.ts";
 import type { Share } from "../fairness/shares.ts";
 import { forbidden } from "../platform/api-error.ts";
 import { toPublicId } from "../platform/ids.ts";
@@ -45,7 +46,7 @@ declare module "fastify" {
   }
 }
 
-type AnyHandler = (input: unknown, context: RequestContext | PublicContext) => Promise<unknown>;
+type AnyHandler = (input: unknown, context: RequestContext | PublicContext) => unknown;
 
 interface BindOptions extends Pick<ContextDeps, "clientOf" | "changeOnce" | "publicUrl"> {
   readonly handlers: Handlers;
@@ -145,6 +146,11 @@ const etagOfBody = (body: unknown): string => etagOf((body as { readonly data: o
 
 const agentRefOf = ({ params }: FastifyRequest): string => (params as { agent_id: string }).agent_id;
 
+function withCaller(admitted: Admitted, caller: Caller, reach: Reach): Admitted {
+  const scope = narrowScope(admitted.scope, caller, reach);
+  return caller === admitted.caller && scope === admitted.scope ? admitted : { ...admitted, caller, scope };
+}
+
 const signOut: OperationKey = "DELETE /v1/console/sessions/{session_id}";
 
 const isSignOutOf = (key: OperationKey, { params }: FastifyRequest, sessionId: string): boolean =>
@@ -169,31 +175,32 @@ export function bindOperations(app: FastifyInstance, options: BindOptions): void
   app.decorateRequest("admitted", null);
   const sendEvents = createSendEvents(app, { watch: telemetry.watchStreams, heartbeatMs });
 
-  const passSettings = async (
+  const passSettings = (
     { guarded, reach }: Route,
     request: FastifyRequest,
     admitted: Admitted,
-  ): Promise<Admitted> => {
-    const caller = await guard.admitCaller(clientOf(request), admitted.caller, admitted.agent, guarded);
-    const scope = narrowScope(admitted.scope, caller, reach);
-    return caller === admitted.caller && scope === admitted.scope ? admitted : { ...admitted, caller, scope };
+  ): Admitted | Promise<Admitted> => {
+    const passed = guard.admitCaller(clientOf(request), admitted.caller, admitted.agent, guarded);
+    return passed instanceof Promise
+      ? passed.then((caller) => withCaller(admitted, caller, reach))
+      : withCaller(admitted, passed, reach);
+  };
+
+  const withAgent = async (request: FastifyRequest, admitted: Admitted): Promise<Admitted> => {
+    const agent = await agents.find(admitted.scope, agentRefOf(request), admitted.epoch);
+    return { ...admitted, agent };
   };
 
   /** Enforces the security settings of the instance and of the agent, beyond a valid key. */
-  const passGuard = async (
+  const passGuard = (
     route: Route,
     request: FastifyRequest,
     reply: FastifyReply,
     admitted: Admitted,
-  ): Promise<Admitted> => {
-    const { hasAgent, isLimitedByAgent } = route;
-    const agent =
-      hasAgent && !isLimitedByAgent
-        ? await agents.find(admitted.scope, agentRefOf(request), admitted.epoch)
-        : admitted.agent;
-    const hsts = agent && guard.hsts(clientOf(request), agent);
+  ): Admitted | Promise<Admitted> => {
+    const hsts = admitted.agent && guard.hsts(clientOf(request), admitted.agent);
     if (hsts) reply.header("strict-transport-security", hsts);
-    return passSettings(route, request, { ...admitted, agent });
+    return passSettings(route, request, admitted);
   };
 
   /** Enforces the settings of agents that only the parsed request names. */
@@ -234,7 +241,7 @@ export function bindOperations(app: FastifyInstance, options: BindOptions): void
   };
 
   for (const route of operationKeys.map((each) => createRoute(each, options.resourceTypeOf(each)))) {
-    const { key, operation, method, url, isLimitedByAgent } = route;
+    const { key, operation, method, url, hasAgent, isLimitedByAgent } = route;
     const { permission } = operation;
     const handler = handlers[key] as AnyHandler;
     app.route({
@@ -262,7 +269,9 @@ export function bindOperations(app: FastifyInstance, options: BindOptions): void
         });
         request.admitted = admitted;
         try {
-          request.admitted = await passGuard(route, request, reply, admitted);
+          const concerned = hasAgent && !isLimitedByAgent ? await withAgent(request, admitted) : admitted;
+          const passed = passGuard(route, request, reply, concerned);
+          request.admitted = passed instanceof Promise ? await passed : passed;
           authorize(request.admitted.caller, operation);
         } catch (refusal) {
           refusals.record(auditedRequest(route, request, request.admitted), refusal);
@@ -275,7 +284,8 @@ export function bindOperations(app: FastifyInstance, options: BindOptions): void
         try {
           if (route.concerned) await passAgents(route.concerned, request, input);
           if (operation.events) takeStream(route, request, reply);
-          const result = await handler(input, contextOf(route, request, reply, input.body));
+          const handled = handler(input, contextOf(route, request, reply, input.body));
+          const result = handled instanceof Promise ? await handled : handled;
           reply.code(operation.status);
           if (operation.etag) reply.header("etag", result instanceof SharedAnswer ? result.etag : etagOfBody(result));
           if (result instanceof SharedAnswer) return result.json;

@@ -65,7 +65,7 @@ test("a missing value is cached too", async () => {
   expect(await load()).toBeUndefined();
   expect(await load()).toBeUndefined();
   expect(reads).toBe(1);
-  expect(cache.peek("k")).toEqual({ value: undefined });
+  expect(cache.peek("k")).toMatchObject({ value: undefined });
 });
 
 test("current returns what load would return without reading, and nothing otherwise", async () => {
@@ -74,7 +74,7 @@ test("current returns what load would return without reading, and nothing otherw
   const reading = load("k");
   expect(cache.current("k", epoch("a"))).toBeUndefined();
   await reading;
-  expect(cache.current("k", epoch("a"))).toEqual({ value: "k1" });
+  expect(cache.current("k", epoch("a"))).toMatchObject({ value: "k1" });
   expect(cache.current("k", epoch("b"))).toBeUndefined();
   clock.nowMs = 10_000;
   expect(cache.current("k", epoch("a"))).toBeUndefined();
@@ -85,8 +85,21 @@ test("peek returns the value last read, under any epoch; the oldest entry is evi
   const { cache, load } = createTestCache(2);
   expect(cache.peek("k")).toBeUndefined();
   await load("k");
-  expect(cache.peek("k")).toEqual({ value: "k1" });
+  expect(cache.peek("k")).toMatchObject({ value: "k1" });
   await load("l");
   await load("m");
   expect(cache.peek("k")).toBeUndefined();
+});
+
+test("a value that was looked up before is current only under its epoch, and until it is too old", async () => {
+  const { cache, load, clock } = createTestCache();
+  await load("k");
+  const cached = cache.peek("k");
+  if (!cached) throw new Error("nothing was cached");
+  expect(cache.isCurrent(cached, epoch("a"))).toBe(true);
+  expect(cache.isCurrent(cached, epoch("b"))).toBe(false);
+  await load("k", epoch("b"));
+  expect(cache.isCurrent(cached, epoch("b"))).toBe(false);
+  clock.nowMs = 10_000;
+  expect(cache.isCurrent(cached, epoch("a"))).toBe(false);
 });

@@ -1,20 +1,27 @@
 import type { Epoch } from "./epoch.ts";
 import { bytesOf, createSharedCache, type SharedCacheOptions } from "./shared-cache.ts";
 
-interface Entry<T> {
+/** A value that was read under an epoch. */
+export interface Cached<T> {
+  readonly value: T;
   readonly epoch: string;
   readonly readAtMs: number;
+}
+
+interface Entry<T> extends Pick<Cached<T>, "epoch" | "readAtMs"> {
   readonly promise: Promise<T>;
-  result?: { readonly value: T };
+  result?: Cached<T>;
 }
 
 export interface EpochCache<T> {
   /** The value cached under this epoch, unless it is too old; otherwise reads it, once for all concurrent callers. */
   readonly load: (key: string, epoch: Epoch, read: () => Promise<T>) => Promise<T>;
   /** The same without waiting: undefined if `load` would have to read, or is reading. */
-  readonly current: (key: string, epoch: Epoch) => { readonly value: T } | undefined;
-  /** The value last read, possibly stale: a guess that `load` confirms. */
-  readonly peek: (key: string) => { readonly value: T } | undefined;
+  readonly current: (key: string, epoch: Epoch) => Cached<T> | undefined;
+  /** The value last read, possibly stale: a guess that `isCurrent` or `load` confirms. */
+  readonly peek: (key: string) => Cached<T> | undefined;
+  /** Whether `load` would return this value. Costs less than looking it up again. */
+  readonly isCurrent: (cached: Cached<T>, epoch: Epoch) => boolean;
 }
 
 interface EpochCacheOptions extends SharedCacheOptions {
@@ -35,7 +42,7 @@ export function createEpochCache<T>({ now, ...bounds }: EpochCacheOptions): Epoc
     entries.set(key, entry, 0);
     try {
       const value = await entry.promise;
-      entry.result = { value };
+      entry.result = { value, epoch: entry.epoch, readAtMs: entry.readAtMs };
       if (entries.peek(key) === entry) entries.set(key, entry, bytesOf(value));
       return value;
     } catch (error) {
@@ -44,14 +51,18 @@ export function createEpochCache<T>({ now, ...bounds }: EpochCacheOptions): Epoc
     }
   };
 
+  const isCurrent = ({ epoch, readAtMs }: Pick<Cached<T>, "epoch" | "readAtMs">, { value, maxAgeMs }: Epoch): boolean =>
+    epoch === value && now() - readAtMs < maxAgeMs;
+
   const freshEntry = (key: string, epoch: Epoch): Entry<T> | undefined => {
     const entry = entries.get(key);
-    return entry?.epoch === epoch.value && now() - entry.readAtMs < epoch.maxAgeMs ? entry : undefined;
+    return entry && isCurrent(entry, epoch) ? entry : undefined;
   };
 
   return {
     load: (key, epoch, readValue) => freshEntry(key, epoch)?.promise ?? read(key, epoch, readValue),
     current: (key, epoch) => freshEntry(key, epoch)?.result,
     peek: (key) => entries.get(key)?.result,
+    isCurrent,
   };
 }

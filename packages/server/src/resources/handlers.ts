@@ -138,16 +138,19 @@ type Accepted<O> = O extends { accepted: z.ZodType } ? Reply<z.output<O["accepte
 
 type WithCookie<O extends Operation> = O extends { setsCookie: true } ? Reply<ResponseOf<O>> : never;
 
+/** Only an answer that is kept needs no promise. */
 export type Handler<K extends OperationKey> = (
   input: InputOf<Operations[K]>,
   context: Operations[K]["permission"] extends "public" ? PublicContext : RequestContext,
-) => Promise<
-  | ResponseOf<Operations[K]>
+) =>
   | Shared<Operations[K]>
-  | Accepted<Operations[K]>
-  | WithCookie<Operations[K]>
-  | Streamed<Operations[K]>
->;
+  | Promise<
+      | ResponseOf<Operations[K]>
+      | Shared<Operations[K]>
+      | Accepted<Operations[K]>
+      | WithCookie<Operations[K]>
+      | Streamed<Operations[K]>
+    >;
 
 /** One handler for each operation of the table: a missing one is a compile error. */
 export type Handlers<K extends OperationKey = OperationKey> = { readonly [P in K]: Handler<P> };

@@ -125,8 +125,10 @@ export const agentHandlers = (deps: AgentDeps) => {
         return page(agents.map(toAgentSummary), query, await queries.countAgents(trx, scope));
       }),
 
-    "GET /v1/agents/{agent_id}": async ({ params }, context) =>
-      toAgentAnswer(await agents.get(context, params.agent_id)),
+    "GET /v1/agents/{agent_id}": ({ params }, context) => {
+      const agent = agents.get(context, params.agent_id);
+      return agent instanceof Promise ? agent.then(toAgentAnswer) : toAgentAnswer(agent);
+    },
 
     "PATCH /v1/agents/{agent_id}": async ({ params, query, body }, context) => {
       const { caller, scope, change } = context;
