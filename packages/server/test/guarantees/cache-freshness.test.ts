@@ -161,3 +161,14 @@ test("if a process dies after a change and before it replaces the epoch, another
     )
     .toBe(0);
 });
+
+test("the first request after a change already meets an agent's new security settings, on another node too", async () => {
+  const { call, adminKey } = await perch.createOrganisation();
+  const params = { agent_id: "bot" };
+  ok(await call("POST /v1/agents", { body: { name: "bot", model: "perch/echo" } }));
+  const read = async () => (await send(other.url, adminKey, "GET /v1/agents/{agent_id}", { params })).status;
+  expect([await read(), await read()]).toEqual([200, 200]);
+  const body = { security: { enforceHttps: true } };
+  ok(await call("PATCH /v1/agents/{agent_id}", { params, query: { force: true }, body }));
+  expect(await read()).toBe(403);
+});
