@@ -3,7 +3,7 @@
 -- Small scopes are compared row by row; large ones go by the index, with a bounded effort.
 --
 -- It runs as perch_platform because row-level security lets no index on words or vectors be used before its own check. So it
--- returns ids and numbers only: find_memories reads the memories themselves, under row-level security.
+-- returns ids and numbers only: find_memory_page reads the memories themselves, under row-level security.
 --
 -- What the scope allows differs from search to search, so the statements that read memories are built and planned for each. They
 -- only fetch; what is computed from their rows is planned once for a connection. Values are parameters: built text has

@@ -91,7 +91,7 @@ export const memoryHandlers = (deps: MemoryDeps) => {
       const { limit, offset } = body;
       const search = toSearch(requestedOwner(context.scope, body.user_id), body);
       const result = await searchMemory(agent, { ...search, embedder: agent.embedder, signal: context.signal });
-      const data = result.hits.map(({ row, score, score_parts }) => ({ ...toMemory(row), score, score_parts }));
+      const data = result.found.map(({ row, score, score_parts }) => ({ ...toMemory(row), score, score_parts }));
       const { mode, exact, notice } = result;
       return { ...page(data, { limit, offset }, result.total), search: { mode, exact, notice } };
     },

@@ -1,9 +1,10 @@
+import type { MemoryHit } from "@perch/contract";
 import { type Kysely, type Selectable, sql } from "kysely";
 import { countUpTo } from "../../db/count-up-to.ts";
 import type { OrganisationTransaction } from "../../db/database.ts";
 import type { DB, Memories } from "../../db/generated-rows.ts";
 import type { AgentKey } from "../../platform/agent-key.ts";
-import { type MemoryLimits, memoryLimits, type SearchCandidate, type SearchTuning } from "./memory-rules.ts";
+import { type MemoryLimits, memoryLimits, type SearchFusion, type SearchTuning } from "./memory-rules.ts";
 
 const shownColumns = [
   "id",
@@ -118,6 +119,9 @@ export interface SearchParameters {
   readonly query?: string;
   readonly candidates: number;
   readonly tuning: SearchTuning;
+  readonly fusion: SearchFusion;
+  readonly offset: number;
+  readonly limit: number;
   /** The agent's current one. */
   readonly embedder: string;
   /** Empty: no vector search. */
@@ -129,46 +133,64 @@ export interface SearchParameters {
   readonly metadata?: object;
 }
 
-/** A hit as JSON: there, times are texts. */
+/** A hit as JSON: there, times are texts. Ranks are null if the memory is not in the list. */
 interface FoundRow extends Omit<MemoryRow, "created_at" | "updated_at"> {
   readonly created_at: string;
   readonly updated_at: string;
   readonly vector_rank: number | null;
   readonly similarity: number | null;
+  readonly by_vector: number;
   readonly text_rank: number | null;
   readonly coverage: number | null;
   readonly matched: string[] | null;
+  readonly by_text: number;
+  readonly score: number;
+}
+
+export interface FoundMemory extends Pick<MemoryHit, "score" | "score_parts"> {
+  readonly row: MemoryRow;
 }
 
 export interface SearchResult {
-  readonly found: readonly (SearchCandidate & { readonly row: MemoryRow })[];
+  /** One page, the best first. */
+  readonly found: readonly FoundMemory[];
+  /** How many results all pages have. */
+  readonly total: number;
   readonly exact: boolean;
   /** Up to two embedders besides the current one that some memories still have vectors of. */
   readonly otherEmbedders: readonly string[];
 }
 
-const toFound = (hit: FoundRow): SearchResult["found"][number] => {
-  const { vector_rank, similarity, text_rank, coverage, matched, ...memory } = hit;
-  return {
-    id: memory.id,
-    vectorRank: vector_rank,
-    similarity,
-    textRank: text_rank,
-    coverage,
-    matched,
-    row: { ...memory, created_at: new Date(memory.created_at), updated_at: new Date(memory.updated_at) },
-  };
-};
+const rounded = (value: number | null): number => Math.round((value ?? 0) * 1e6) / 1e6;
 
-/** Candidates of both searches, with their memories, in one round trip. */
+function toFound(hit: FoundRow): FoundMemory {
+  const { vector_rank, similarity, by_vector, text_rank, coverage, matched, by_text, score, ...memory } = hit;
+  return {
+    row: { ...memory, created_at: new Date(memory.created_at), updated_at: new Date(memory.updated_at) },
+    score,
+    score_parts: {
+      vector:
+        vector_rank === null
+          ? null
+          : { rank: vector_rank, similarity: rounded(similarity), contribution: rounded(by_vector) },
+      text:
+        text_rank === null
+          ? null
+          : { rank: text_rank, coverage: rounded(coverage), words: matched ?? [], contribution: rounded(by_text) },
+    },
+  };
+}
+
+/** One page of both searches, with its memories, in one round trip. */
 export async function searchMemories(
   db: Kysely<DB>,
   { organisationId, agentId }: AgentKey,
   parameters: SearchParameters,
 ): Promise<SearchResult> {
-  const { rows } = await sql<{ other_embedders: string[]; is_exact: boolean; found: FoundRow[] }>`
-    select * from find_memories(${organisationId}, ${agentId}, ${JSON.stringify(parameters)}::jsonb)`.execute(db);
+  const { rows } = await sql<{ other_embedders: string[]; is_exact: boolean; total: number; found: FoundRow[] }>`
+    select * from find_memory_page(${organisationId}, ${agentId}, ${JSON.stringify(parameters)}::jsonb)`.execute(db);
   const [row] = rows;
-  if (!row) throw new Error("find_memories returned no row");
-  return { found: row.found.map(toFound), exact: row.is_exact, otherEmbedders: row.other_embedders };
+  if (!row) throw new Error("find_memory_page returned no row");
+  const { other_embedders: otherEmbedders, is_exact: exact, total, found } = row;
+  return { found: found.map(toFound), total, exact, otherEmbedders };
 }

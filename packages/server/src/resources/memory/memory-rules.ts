@@ -1,4 +1,4 @@
-import { type EmbedderSettings, type MemoryHit, type SearchMode, type Tier, tierLimits, tiers } from "@perch/contract";
+import { type EmbedderSettings, type SearchMode, type Tier, tierLimits, tiers } from "@perch/contract";
 import type { Scope } from "../../auth/caller.ts";
 import { requestedUser } from "../../auth/token-user.ts";
 import { storableText } from "../../platform/storable-text.ts";
@@ -45,57 +45,6 @@ export function requestedOwner({ onlyUserId }: Pick<Scope, "onlyUserId">, given?
 /** Owners whose memories a run may recall: its user, and the owner shared by all users. */
 export const ownersForRun = (userId: string | null): string[] => [sharedOwner, ownerForRun(userId)];
 
-/** One memory's ranks in the two searches, as the database returns them. */
-export interface SearchCandidate {
-  readonly id: string;
-  readonly vectorRank: number | null;
-  readonly similarity: number | null;
-  readonly textRank: number | null;
-  readonly coverage: number | null;
-  readonly matched: readonly string[] | null;
-}
-
-export type ScoredCandidate = SearchCandidate & Pick<MemoryHit, "score" | "score_parts">;
-
-/** The usual constant of reciprocal rank fusion is 60; in lists as short as ours the first ranks matter more. */
-const rankOffset = 10;
-const textWeight = 1.5;
-const rounded = (value: number): number => Math.round(value * 1e6) / 1e6;
-const reciprocal = (rank: number): number => 1 / (rankOffset + rank);
-
-/**
- * Reciprocal rank fusion of the two lists. A full-text hit is weighted by its coverage of the query: a few common words
- * mean little, an order number means a lot.
- */
-export function fuseRanks(found: readonly SearchCandidate[]): ScoredCandidate[] {
-  return found
-    .map((hit) => {
-      const { vectorRank, textRank, similarity, coverage, matched } = hit;
-      const byVector = vectorRank === null ? 0 : reciprocal(vectorRank);
-      const byText = textRank === null ? 0 : reciprocal(textRank) * (coverage ?? 0) * textWeight;
-      return {
-        ...hit,
-        score: rounded(byVector + byText),
-        score_parts: {
-          vector:
-            vectorRank === null
-              ? null
-              : { rank: vectorRank, similarity: rounded(similarity ?? 0), contribution: rounded(byVector) },
-          text:
-            textRank === null
-              ? null
-              : {
-                  rank: textRank,
-                  coverage: rounded(coverage ?? 0),
-                  words: [...(matched ?? [])],
-                  contribution: rounded(byText),
-                },
-        },
-      };
-    })
-    .toSorted((a, b) => b.score - a.score || (a.id < b.id ? 1 : -1));
-}
-
 /** How much effort the function `search_memories` may spend. */
 export const searchTuning = {
   /** Scopes up to this many rows are compared row by row, which is exact. */
@@ -117,11 +66,23 @@ export const searchTuning = {
 export type SearchTuning = typeof searchTuning;
 
 /**
+ * Reciprocal rank fusion of the two lists in the function `find_memory_page`: a rank contributes 1 / (offset + rank). A
+ * full-text hit is also weighted by its coverage of the query: a few common words mean little, an order number means a lot.
+ */
+export const searchFusion = {
+  /** Usual is 60. In lists as short as ours the first ranks matter more. */
+  rank_offset: 10,
+  text_weight: 1.5,
+  /** How many results all pages have at most. */
+  max_results: 200,
+} as const;
+export type SearchFusion = typeof searchFusion;
+
+/**
  * How many candidates each list of a search through the API has, whatever page is requested: all pages are of one set
  * of results. Its size is bounded, because the cost of a search may not grow with the number of memories.
  */
 export const searchCandidates = 100;
-export const maxSearchResults = 200;
 
 /** How many candidates each list of a recall has, which needs the first results only. */
 export const recallCandidates = (limit: number): number => Math.max(50, limit * 2);

@@ -5,24 +5,14 @@ import type { AgentKey } from "../../platform/agent-key.ts";
 import { ApiError } from "../../platform/api-error.ts";
 import type { Logger } from "../../platform/logger.ts";
 import type { EmbedText } from "./embed-text.ts";
-import { type MemoryRow, type SearchParameters, searchMemories } from "./memory-queries.ts";
-import {
-  embedderName,
-  embedderSettings,
-  fuseRanks,
-  maxSearchResults,
-  type ScoredCandidate,
-  type SearchReport,
-  searchTuning,
-} from "./memory-rules.ts";
+import { type SearchParameters, type SearchResult, searchMemories } from "./memory-queries.ts";
+import { embedderName, embedderSettings, type SearchReport, searchFusion, searchTuning } from "./memory-rules.ts";
 
 export interface MemorySearchRequest
-  extends Pick<SearchParameters, "owners" | "session_id" | "from" | "until" | "metadata"> {
+  extends Pick<SearchParameters, "owners" | "session_id" | "from" | "until" | "metadata" | "offset" | "limit"> {
   readonly query: string;
   /** How many each list has: the result is merged from these. */
   readonly candidates: number;
-  readonly limit: number;
-  readonly offset: number;
   readonly mode: SearchMode;
   /** The agent's current embedder. */
   readonly embedder: EmbedderSettings;
@@ -30,11 +20,7 @@ export interface MemorySearchRequest
   readonly signal?: AbortSignal;
 }
 
-export interface MemorySearchResult extends SearchReport {
-  readonly hits: readonly (ScoredCandidate & { readonly row: MemoryRow })[];
-  /** How many results all pages have. */
-  readonly total: number;
-}
+export type MemorySearchResult = SearchReport & Pick<SearchResult, "found" | "total">;
 
 export type SearchMemory = (agent: AgentKey, request: MemorySearchRequest) => Promise<MemorySearchResult>;
 
@@ -59,10 +45,13 @@ const joinEmbedded = (all: readonly Embedded[]): Embedded => ({
 });
 
 const toParameters = (request: MemorySearchRequest): Omit<SearchParameters, "lists"> => {
-  const { query, candidates, mode, embedder, owners, session_id, from, until, metadata } = request;
+  const { query, candidates, offset, limit, mode, embedder, owners, session_id, from, until, metadata } = request;
   return {
     candidates,
+    offset,
+    limit,
     tuning: searchTuning,
+    fusion: searchFusion,
     embedder: embedderName(embedder),
     ...(mode !== "vector" && { query }),
     ...(owners && { owners }),
@@ -97,7 +86,7 @@ export function createSearchMemory({ db, embedText, logger }: SearchMemoryDeps):
   };
 
   return async (agent, request) => {
-    const { limit, offset, mode, embedder } = request;
+    const { mode, embedder } = request;
     const search = ({ lists }: Embedded) =>
       db.onBehalfOf(agent.organisationId, (each) => searchMemories(each, agent, { ...toParameters(request), lists }));
     const embedWith = (settings: EmbedderSettings) => embedQuery(agent.organisationId, settings, request);
@@ -113,16 +102,10 @@ export function createSearchMemory({ db, embedText, logger }: SearchMemoryDeps):
     // A permanent failure needs a person to fix it; after a transient one the client may retry.
     if (mode === "vector" && lists.length === 0)
       throw new ApiError(isTransient ? "unavailable" : "conflict", notices.join(" "));
-    const rows = new Map(result.found.map(({ id, row }) => [id, row]));
-    const ranked = fuseRanks(result.found).slice(0, maxSearchResults);
-    const hits = ranked.slice(offset, offset + limit).flatMap((hit) => {
-      const row = rows.get(hit.id);
-      return row ? [{ ...hit, row }] : [];
-    });
     const isTextOnly = mode === "hybrid" && lists.length === 0;
     return {
-      hits,
-      total: ranked.length,
+      found: result.found,
+      total: result.total,
       mode: isTextOnly ? "text" : mode,
       exact: result.exact,
       notice:

@@ -37,7 +37,7 @@ export function createRecallStep({ db, searchMemory, endIfOver, publish, now }: 
     if (!embedder) return { recalled: [], log: [] };
     if (interrupted) publish(run, { ...event, status: "interrupted", reason: interruptedReason });
     publish(run, { ...event, status: "started" });
-    const { hits, mode, notice } = await searchMemory(agentKey, {
+    const { found, mode, notice } = await searchMemory(agentKey, {
       query: storableText(message, maxQueryLength),
       candidates: recallCandidates(definition.memory.recall_limit),
       limit: definition.memory.recall_limit,
@@ -47,8 +47,8 @@ export function createRecallStep({ db, searchMemory, endIfOver, publish, now }: 
       owners: ownersForRun(userId),
     });
     const recalled = limitRecalled(
-      hits.map(({ id, score, row }) => ({
-        id: toPublicId("memory", id),
+      found.map(({ score, row }) => ({
+        id: toPublicId("memory", row.id),
         content: row.content,
         updatedAt: row.updated_at.toISOString(),
         score,
