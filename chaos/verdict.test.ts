@@ -30,7 +30,7 @@ const row: RecordedRun = {
   response: "hello | after 0 |",
   steps: 2,
   tokens: 3,
-  log: ["accepted", "ended", "model_call", "model_call", "tool_call"],
+  log: ["ended", "model_call", "model_call", "tool_call"],
   events: 1,
   deliveries: [],
 };

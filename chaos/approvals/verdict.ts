@@ -136,7 +136,7 @@ function judgeRepeats(run: Run, { modelCalls, repeats }: Observed): string[] {
 function judgeRecord(run: Run, record: RecordedRun, { approvals }: Observed): string[] {
   const own = approvals.filter(({ run_id }) => run_id === run.id);
   const count = (type: string) => record.log.filter((each) => each === type).length;
-  const isLogged = count("accepted") === 1 && count("ended") === 1 && count("model_call") === record.steps;
+  const isLogged = count("ended") === 1 && count("model_call") === record.steps;
   const asked = callsOf(run).filter(({ fate }) => fate !== "free");
   return [
     ...(isLogged ? [] : [`${run.message}: of ${record.steps} steps, logged ${record.log.join()}`]),

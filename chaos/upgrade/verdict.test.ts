@@ -31,7 +31,7 @@ const runOf = (number: number, change: Partial<RecordedRun> = {}): RecordedRun =
   message: `message ${number}`,
   steps: 1,
   tokens: 1,
-  log: ["accepted", "ended", "model_call"],
+  log: ["ended", "model_call"],
   events: 1,
   deliveries: [],
   ...answer(number),

@@ -10,7 +10,7 @@ declare
   rank_offset constant int := search #> '{fusion,rank_offset}';
   text_weight constant float8 := search #> '{fusion,text_weight}';
   max_results constant int := search #> '{fusion,max_results}';
-  skipped constant int := search -> 'offset';
+  skipped constant bigint := search -> 'offset';
   wanted constant int := search -> 'limit';
 begin
   perform set_config('perch.organisation_id', organisation::text, true);
