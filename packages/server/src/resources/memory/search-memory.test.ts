@@ -70,6 +70,16 @@ describe("POST /v1/agents/{agent_id}/memory/search", () => {
     expect(pagination).toEqual({ limit: 5, offset: 0, total: facts.length, has_more: true });
   });
 
+  test("pages follow each other, and one far behind the last is empty", async () => {
+    const query = "order 48213 delivered";
+    const all = (await searchMemory(org, { query })).data.map(({ id }) => id);
+    const second = await searchMemory(org, { query, limit: 2, offset: 2 });
+    expect(second.data.map(({ id }) => id)).toEqual(all.slice(2, 4));
+    const { data, pagination } = await searchMemory(org, { query, offset: Number.MAX_SAFE_INTEGER });
+    expect(data).toEqual([]);
+    expect(pagination).toMatchObject({ total: facts.length, has_more: false });
+  });
+
   test("searches only by words or only by meaning on request", async () => {
     const byMeaning = await searchMemory(org, { query: "48213", mode: "vector" });
     expect(byMeaning.data.every(({ score_parts }) => score_parts.vector && !score_parts.text)).toBe(true);
